@@ -1,0 +1,2 @@
+//! The backend program.
+fn main() {}
