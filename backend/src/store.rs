@@ -1,0 +1,95 @@
+//! The database: the only place that writes SQL, and where the three fences stand.
+//!
+//! The clock decides who may try; the fence decides who may write. Every statement that changes a
+//! state names the fence that it relies on.
+
+mod error;
+mod intake;
+mod lease;
+mod view;
+mod work;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use fencepost_identity::key::{MappingDigest, ReportKey};
+
+pub use error::{Corruption, StoreError};
+pub use intake::{
+    Bound, Content, Ingested, NewReport, PipelineVersions, Rebound, VersionConflict, VersionKind,
+};
+pub use lease::{Held, Lease, Lost, Unsettled};
+pub use view::{
+    AttemptView, Backup, Cursor, Filter, NotACursor, Page, ReportSummary, ReportView, ResultView,
+    ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
+};
+pub use work::{
+    AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Grant,
+    PipelineTerms, RawAnswer, Rejected, Rejection, Release, Released, ReviewNeed, StoredAnswer,
+};
+
+/// What the rest of the backend can ask of a database.
+///
+/// Each method is one transaction, or one reading. A caller that goes away in the middle leaves
+/// all of it or nothing: the work is done by a task of the store's own. Errors are the same for
+/// all: [`StoreError`] says which.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Stores a report, its job and its event, or finds that it is stored already.
+    async fn ingest(&self, report: NewReport) -> Result<Ingested, StoreError>;
+
+    /// Binds a pipeline's versions to what they stand for, on their first use. A pipeline that
+    /// gets [`Bound::Conflict`] must not claim.
+    async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError>;
+
+    /// Grants the job that is due longest, be it waiting or running under a lease that ran out.
+    /// The attempt is charged.
+    async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError>;
+
+    /// Prolongs a lease by its pipeline's length, from now on.
+    async fn heartbeat(&self, lease: &Lease) -> Result<Held, StoreError>;
+
+    /// Keeps an answer before it is judged, under the lease's call key.
+    async fn store_raw(&self, lease: &Lease, answer: RawAnswer) -> Result<Held, StoreError>;
+
+    /// Commits a valid value: result, attempt, state, review item and event in one transaction.
+    async fn commit(&self, lease: Lease, value: Commitment) -> Result<Commit, Unsettled>;
+
+    /// Records that an attempt failed for good, and what comes next.
+    async fn reject(&self, lease: Lease, rejection: Rejection) -> Result<Rejected, Unsettled>;
+
+    /// Gives a lease back, so that the job is claimed again later.
+    async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled>;
+
+    /// A report as people see it.
+    async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError>;
+
+    /// All attempts on a report, the first one first. None for an unknown report.
+    async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError>;
+
+    /// A page of reports, the newest first; `limit` is cut to 1 ..= 500.
+    async fn list(
+        &self,
+        filter: Filter,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<Page, StoreError>;
+
+    /// Counts and ages.
+    async fn stats(&self) -> Result<Stats, StoreError>;
+
+    /// Binds a source to another mapping: its reports are keyed anew from now on. `actor` is who
+    /// meant it, for the audit.
+    async fn rebind_source(
+        &self,
+        source: String,
+        digest: MappingDigest,
+        actor: String,
+    ) -> Result<Rebound, StoreError>;
+
+    /// Writes a consistent copy of the database to a file that is not there yet.
+    async fn backup(&self, file: &Path) -> Result<Backup, StoreError>;
+
+    /// Whether a report could be stored now.
+    async fn ready(&self) -> Result<(), StoreError>;
+}

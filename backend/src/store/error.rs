@@ -1,0 +1,65 @@
+//! What a database can answer instead of doing what was asked.
+
+use std::fmt;
+
+/// Why the database did not do what was asked. Nothing of what was asked is left behind, unless a
+/// variant says otherwise. No text of a report is ever part of it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the database for too long; the same request may succeed later.
+    #[error("the database is busy")]
+    Busy,
+    /// There is no room, or the file can't be written: the disk is full or read-only.
+    #[error("the database can't be written: the disk is full or read-only")]
+    Full,
+    /// It can't be reached, or reading or writing its file failed. Whether a commit that was under
+    /// way took place is known only by looking.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// One row can't be understood; the others are fine.
+    #[error("corrupt row: {0}")]
+    Corrupt(Corruption),
+    /// The file itself is damaged, or not a database.
+    #[error("the database file is damaged or not a database")]
+    Damaged,
+    /// A newer program has migrated the database; nothing was written to it.
+    #[error("the database has schema {found}, this program knows {known}: use a newer program")]
+    NewerSchema {
+        /// The schema of the database.
+        found: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
+    /// The file is a database of something else; nothing was written to it.
+    #[error("the file is the database of another program")]
+    Foreign,
+    /// The URL names no database that can be opened.
+    #[error("a database URL is sqlite://FILE")]
+    Url,
+    /// A statement failed in a way that only a fault of this program explains.
+    #[error("a statement failed: {0}")]
+    Fault(String),
+}
+
+/// Where a row can't be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    /// The table.
+    pub table: &'static str,
+    /// The column.
+    pub column: &'static str,
+    /// The row's key: hexadecimal digits, or a number.
+    pub key: String,
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} of {}", self.table, self.column, self.key)
+    }
+}
+
+impl From<Corruption> for StoreError {
+    fn from(corruption: Corruption) -> Self {
+        Self::Corrupt(corruption)
+    }
+}

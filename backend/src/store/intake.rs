@@ -1,0 +1,140 @@
+//! What comes in, and what is bound on first use.
+
+use std::fmt;
+
+use fencepost_identity::{
+    identity::Identity,
+    key::{InputHash, MappingDigest, ReportKey},
+};
+
+use crate::report::{State, words};
+
+/// A report as an envelope brought it, checked.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewReport {
+    /// What it is; its key follows from it.
+    pub identity: Identity,
+    /// SHA-256 over `input`.
+    pub input_hash: InputHash,
+    /// The immutable input: canonical JSON.
+    pub input: Vec<u8>,
+    /// For people only: name and address.
+    pub links: Vec<(String, String)>,
+    /// The source that it came from.
+    pub source: String,
+    /// The mapping that its identity was read with.
+    pub mapping_digest: MappingDigest,
+    /// What tells which version is current, where the source has it.
+    pub order: Option<String>,
+    /// The pipeline that its source feeds.
+    pub pipeline: String,
+}
+
+impl fmt::Debug for NewReport {
+    /// Leaves the report's texts out, so that no log can show them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewReport")
+            .field("report_key", &self.identity.report_key())
+            .field("input_bytes", &self.input.len())
+            .field("source", &self.source)
+            .field("pipeline", &self.pipeline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ingested {
+    /// It is the first of its report: stored, and as durable as it gets.
+    Accepted {
+        /// The report.
+        key: ReportKey,
+        /// Its state.
+        state: State,
+    },
+    /// The report was stored before; nothing was written but the record of a new conflict.
+    Duplicate {
+        /// The report.
+        key: ReportKey,
+        /// Its present state.
+        state: State,
+        /// Whether it brought the same content.
+        content: Content,
+    },
+    /// The source is bound to another mapping; nothing was written.
+    MappingChanged {
+        /// What it is bound to.
+        bound: MappingDigest,
+    },
+}
+
+/// The content of a duplicate, compared with what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The same.
+    Same,
+    /// Another: the first one stays.
+    Conflict {
+        /// How often this other content was seen, this time included.
+        seen: u64,
+    },
+}
+
+/// A pipeline's versions, and the digests of what they stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineVersions {
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// The name of pipeline, extractor, model, parameters, prompt and built-in instructions.
+    pub classifier_version: String,
+    /// SHA-256 over these.
+    pub classifier_digest: [u8; 32],
+    /// The name of the schema.
+    pub schema_version: String,
+    /// SHA-256 over the schema.
+    pub schema_digest: [u8; 32],
+}
+
+/// Whether versions stand for what they stood for at their first use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// They do, or this was their first use.
+    Bound,
+    /// Some don't; nothing was bound.
+    Conflict(Vec<VersionConflict>),
+}
+
+/// A version that stood for something else before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionConflict {
+    /// Which of the two.
+    pub kind: VersionKind,
+    /// Its name.
+    pub version: String,
+    /// The digest of what it stood for.
+    pub bound: [u8; 32],
+}
+
+words! {
+    /// What a version is one of.
+    VersionKind {
+        /// `classifier_version`.
+        Classifier = "classifier",
+        /// `schema_version`.
+        Schema = "schema",
+    }
+}
+
+/// What became of the wish to bind a source anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebound {
+    /// It is bound to the new mapping now.
+    Changed {
+        /// What it was bound to.
+        from: MappingDigest,
+    },
+    /// It was bound to that mapping already.
+    Same,
+    /// It was not bound to any yet; it is now.
+    First,
+}

@@ -1,0 +1,282 @@
+//! What people are shown.
+
+use std::{fmt, str::FromStr};
+
+use fencepost_identity::{
+    identity::Identity,
+    key::{CallKey, ReportKey, ResultKey},
+};
+
+use super::{CallRecord, Corruption};
+use crate::{
+    clock::UnixMillis,
+    report::{
+        AttemptNumber, AttemptOutcome, FencingToken, ReviewReason, State, StateWord, WorkerId,
+        words,
+    },
+};
+
+/// A report with all that hangs on it but its input and its attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportView {
+    /// What a list shows too.
+    pub summary: ReportSummary,
+    /// For people: name and address.
+    pub links: Vec<(String, String)>,
+    /// What tells which version is current.
+    pub order: Option<String>,
+    /// The version that its job is bound to, since the first grant.
+    pub classifier_version: Option<String>,
+    /// The token of the last grant; 0 before the first.
+    pub token: FencingToken,
+    /// The one canonical result.
+    pub result: Option<ResultView>,
+    /// The one review item.
+    pub review: Option<ReviewView>,
+    /// How many other contents came under the same identity.
+    pub conflicts: u64,
+}
+
+/// A line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportSummary {
+    /// Its key.
+    pub key: ReportKey,
+    /// What it is.
+    pub identity: Identity,
+    /// Its state.
+    pub state: State,
+    /// The source that it came from.
+    pub source: String,
+    /// The pipeline that it is for.
+    pub pipeline: String,
+    /// When it was stored.
+    pub received: UnixMillis,
+    /// When its state last changed.
+    pub updated: UnixMillis,
+    /// How many attempts there were.
+    pub attempts: u64,
+    /// How many of them count.
+    pub charged: u64,
+}
+
+/// A result.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ResultView {
+    /// Its key.
+    pub key: ResultKey,
+    /// The schema that it fits.
+    pub schema_version: String,
+    /// Canonical JSON.
+    pub value: String,
+    /// The attempt that brought it.
+    pub attempt: AttemptNumber,
+    /// When it was committed first.
+    pub created: UnixMillis,
+}
+
+impl fmt::Debug for ResultView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResultView")
+            .field("key", &self.key)
+            .field("schema_version", &self.schema_version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A review item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewView {
+    /// Raised at each new need; decisions name the one that they saw.
+    pub revision: u64,
+    /// Whether a person is asked now.
+    pub status: ReviewStatus,
+    /// Why.
+    pub reason: ReviewReason,
+    /// More of it.
+    pub note: Option<String>,
+    /// When it was opened, the last time.
+    pub opened: UnixMillis,
+    /// When it was closed.
+    pub closed: Option<UnixMillis>,
+}
+
+words! {
+    /// Whether a person is asked.
+    ReviewStatus {
+        /// Yes.
+        Open = "open",
+        /// No longer.
+        Closed = "closed",
+    }
+}
+
+/// An attempt.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AttemptView {
+    /// Its number within the report.
+    pub number: AttemptNumber,
+    /// Whether it counts.
+    pub charged: bool,
+    /// Who made it.
+    pub worker: WorkerId,
+    /// The token that it was granted with.
+    pub token: FencingToken,
+    /// The version that it asked with.
+    pub classifier_version: String,
+    /// The version that it was judged by.
+    pub schema_version: String,
+    /// The call, where one is known of.
+    pub call: Option<CallRecord>,
+    /// The key of the question that the raw answer answers.
+    pub call_key: Option<CallKey>,
+    /// When it was granted.
+    pub started: UnixMillis,
+    /// When it ended; not yet, for a running one.
+    pub ended: Option<UnixMillis>,
+    /// How it ended.
+    pub outcome: Option<AttemptOutcome>,
+    /// More of it.
+    pub reason: Option<String>,
+    /// The answer as it came, where it is kept.
+    pub raw: Option<Vec<u8>>,
+    /// The verdict on that answer, maybe by a later attempt.
+    pub verdict: Option<AttemptOutcome>,
+}
+
+impl fmt::Debug for AttemptView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttemptView")
+            .field("number", &self.number)
+            .field("charged", &self.charged)
+            .field("outcome", &self.outcome)
+            .field("token", &self.token)
+            .field("raw_bytes", &self.raw.as_ref().map(Vec::len))
+            .field("verdict", &self.verdict)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which reports a list shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those in this state.
+    pub state: Option<StateWord>,
+    /// Only those of this tenant.
+    pub tenant: Option<String>,
+    /// Only those of this pipeline.
+    pub pipeline: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The reports, the newest first.
+    pub reports: Vec<ReportSummary>,
+    /// Rows that can't be understood, left out of `reports`.
+    pub unreadable: Vec<Corruption>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// A place in the list: right after this report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    pub(super) received: UnixMillis,
+    pub(super) key: ReportKey,
+}
+
+/// A text that is no cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a cursor of this list")]
+pub struct NotACursor;
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.received.get(), self.key)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = NotACursor;
+
+    fn from_str(text: &str) -> Result<Self, NotACursor> {
+        let (received, key) = text.split_once('.').ok_or(NotACursor)?;
+        let received = received.parse().map(UnixMillis::new).map_err(|_| NotACursor)?;
+        Ok(Self { received, key: key.parse().map_err(|_| NotACursor)? })
+    }
+}
+
+/// Counts and ages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Reports by state and outcome, only those that there are.
+    pub states: Vec<StateCount>,
+    /// Results of all schema versions.
+    pub results: u64,
+    /// Attempts that count.
+    pub charged: u64,
+    /// Attempts of all kinds.
+    pub attempts: u64,
+    /// Open review items.
+    pub reviews_open: u64,
+    /// Other contents under a known identity, each once.
+    pub conflicts: u64,
+    /// Events that nobody has received yet.
+    pub undelivered: u64,
+    /// Credentials that are paused.
+    pub paused: u64,
+    /// Jobs that can't be understood, or whose state can't.
+    pub set_aside: u64,
+    /// Unfinished jobs by version; those whose version no worker has are stranded.
+    pub unfinished: Vec<VersionCount>,
+}
+
+/// How many reports are in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateCount {
+    /// The state.
+    pub state: State,
+    /// How many.
+    pub count: u64,
+    /// How long the one that is in it longest is, in milliseconds.
+    pub oldest_ms: u64,
+}
+
+/// How many unfinished jobs a version has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionCount {
+    /// The pipeline.
+    pub pipeline: String,
+    /// The version that they are bound to; none before their first grant.
+    pub classifier_version: Option<String>,
+    /// How many.
+    pub count: u64,
+}
+
+/// What became of a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backup {
+    /// The copy is complete and on the disk.
+    Done {
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file is there already; it was left alone.
+    FileExists,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_back_from_its_text() {
+        let key = ReportKey::from_bytes([7; 32]);
+        let cursor = Cursor { received: UnixMillis::new(1_803_895_200_007), key };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        for text in ["", ".", "1", "1.07", "x.07"] {
+            assert_eq!(text.parse::<Cursor>(), Err(NotACursor), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What a worker asks, and what it is answered.
+
+use std::{fmt, time::Duration};
+
+use fencepost_identity::{
+    identity::Identity,
+    key::{ReportKey, ResultKey},
+};
+
+use super::{Corruption, Lease, Lost};
+use crate::{
+    clock::UnixMillis,
+    report::{AttemptNumber, AttemptOutcome, Nonce, ReviewReason, WorkerId},
+};
+
+/// A worker looks for something to do.
+#[derive(Clone, Debug)]
+pub struct ClaimRequest {
+    /// Who asks.
+    pub worker: WorkerId,
+    /// Drawn at random for this one request.
+    pub nonce: Nonce,
+    /// The pipelines that it can work for, each at most once.
+    pub pipelines: Vec<PipelineTerms>,
+}
+
+/// On what terms a pipeline's jobs are granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineTerms {
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// What an unbound job is bound to; jobs bound to another are left alone.
+    pub classifier_version: String,
+    /// What answers are judged by.
+    pub schema_version: String,
+    /// How long a lease is, from the grant and from each heartbeat on.
+    pub lease: Duration,
+    /// How many charged attempts a job has.
+    pub max_attempts: u32,
+    /// How long a job may take in all.
+    pub max_elapsed: Duration,
+}
+
+/// What a worker gets to do.
+#[derive(Debug)]
+pub enum Claim {
+    /// A job.
+    Granted(Box<Grant>),
+    /// Nothing now.
+    Idle {
+        /// How long until something is due, as things stand.
+        wait: Option<Duration>,
+    },
+    /// A job's attempts were spent: it went to review, and nothing is to be called.
+    Exhausted(ReportKey),
+    /// A job's time was over: it went to review, and nothing is to be called.
+    Elapsed(ReportKey),
+    /// A job can't be understood: it was set aside, so that the others go on.
+    SetAside(Corruption),
+}
+
+/// A job that was granted.
+#[derive(PartialEq, Eq)]
+pub struct Grant {
+    /// The right to write to it.
+    pub lease: Lease,
+    /// What the report is.
+    pub identity: Identity,
+    /// The source that it came from.
+    pub source: String,
+    /// The pipeline that it is for.
+    pub pipeline: String,
+    /// The immutable input: canonical JSON.
+    pub input: Vec<u8>,
+    /// An answer to the lease's very question that was paid for and never judged: judge it
+    /// instead of asking again.
+    pub stored: Option<StoredAnswer>,
+    /// The last verdict on an answer of this job.
+    pub last_verdict: Option<AttemptOutcome>,
+    /// How often in a row the provider failed in a way that passes by itself.
+    pub failures: u32,
+}
+
+impl fmt::Debug for Grant {
+    /// Leaves the report's texts out, so that no log can show them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grant")
+            .field("lease", &self.lease)
+            .field("pipeline", &self.pipeline)
+            .field("input_bytes", &self.input.len())
+            .field("stored", &self.stored)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is known of a call to a provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallRecord {
+    /// Who was asked.
+    pub provider: String,
+    /// Which model answered.
+    pub model: String,
+    /// The provider's own id of the request.
+    pub request_id: Option<String>,
+    /// Tokens of the question, where they are counted.
+    pub tokens_in: Option<u64>,
+    /// Tokens of the answer, where they are counted.
+    pub tokens_out: Option<u64>,
+}
+
+/// An answer as it came, not yet judged.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawAnswer {
+    /// The answer.
+    pub raw: Vec<u8>,
+    /// The call that brought it.
+    pub call: CallRecord,
+}
+
+impl fmt::Debug for RawAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawAnswer")
+            .field("raw_bytes", &self.raw.len())
+            .field("call", &self.call)
+            .finish()
+    }
+}
+
+/// A stored answer that nobody judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The answer and its call.
+    pub answer: RawAnswer,
+    /// The attempt that it came in.
+    pub attempt: AttemptNumber,
+}
+
+/// A valid value, ready to be committed under the lease's schema version.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Commitment {
+    /// Canonical JSON.
+    pub value: String,
+    /// Why a person has to see it before it is final.
+    pub review: Option<ReviewNeed>,
+    /// The call that brought it; none when a stored answer was judged.
+    pub call: Option<CallRecord>,
+}
+
+impl fmt::Debug for Commitment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commitment")
+            .field("value_bytes", &self.value.len())
+            .field("review", &self.review)
+            .field("call", &self.call)
+            .finish()
+    }
+}
+
+/// Why a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewNeed {
+    /// The kind of reason.
+    pub reason: ReviewReason,
+    /// More of it, for the reviewer: names and limits, never a text of the report.
+    pub note: Option<String>,
+}
+
+impl From<ReviewReason> for ReviewNeed {
+    fn from(reason: ReviewReason) -> Self {
+        Self { reason, note: None }
+    }
+}
+
+/// What became of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// The value is the report's result, and final.
+    Final(ResultKey),
+    /// The value is the report's result, and a person has to see it.
+    InReview(ResultKey),
+    /// The lease no longer stands; nothing was written.
+    Lost(Lost),
+}
+
+/// An attempt that failed for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// How.
+    pub outcome: AttemptOutcome,
+    /// What was wrong: places and rules, never a text of the report.
+    pub reason: Option<String>,
+    /// The call, where one was made in this attempt.
+    pub call: Option<CallRecord>,
+    /// What the worker thinks should follow.
+    pub next: AfterRejection,
+}
+
+/// What should follow a rejection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AfterRejection {
+    /// Another attempt after this wait, or review when the attempts are spent.
+    Again(Duration),
+    /// Review.
+    Review(ReviewNeed),
+}
+
+/// What became of a rejection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejected {
+    /// Another attempt is due.
+    Again {
+        /// When.
+        due: UnixMillis,
+    },
+    /// A person is asked.
+    SentToReview(ReviewReason),
+    /// The lease no longer stands; nothing was written.
+    Lost(Lost),
+}
+
+/// A lease that is given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// How the attempt ended.
+    pub outcome: AttemptOutcome,
+    /// More of it.
+    pub reason: Option<String>,
+    /// The call, where one was made.
+    pub call: Option<CallRecord>,
+    /// How long the job is to wait.
+    pub after: Duration,
+    /// Whether the attempt counts.
+    pub charge: Charge,
+}
+
+/// Whether an attempt counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// It does.
+    Keep,
+    /// No inference can have begun, so it doesn't; at most `max_attempts` times per job.
+    GiveBack,
+}
+
+/// What became of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// The job is claimed again later.
+    Rescheduled {
+        /// When, at the earliest.
+        due: UnixMillis,
+        /// Whether the attempt counts in the end.
+        charge: Charge,
+    },
+    /// The attempts are spent: a person is asked.
+    SentToReview(ReviewReason),
+    /// The lease no longer stands; nothing was written.
+    Lost(Lost),
+}
