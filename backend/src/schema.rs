@@ -1,0 +1,298 @@
+//! From a draft to a value that may be committed.
+//!
+//! Strict JSON first, then the pipeline's JSON Schema, then exact keys. Nothing is repaired: text
+//! that has to be guessed at is an answer that has to be asked for again. The reasons given here
+//! name places in the schema and never a word of the answer, which may quote the report.
+
+use std::{collections::BTreeSet, fmt};
+
+use fencepost_identity::{canonical, json, pointer::Pointer, refusal::Refusal};
+use jsonschema::{PatternOptions, Validator};
+use serde_json::{Map, Number, Value};
+use sha2::{Digest, Sha256};
+
+/// The most bytes of an answer: far above any result's size, far below what hurts.
+pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
+/// The only dialect.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// The most places that a reason names.
+const PLACES_MAX: usize = 4;
+
+/// A pipeline's schema, compiled once. It reads no file and opens no connection.
+pub struct Schema {
+    document: Value,
+    digest: [u8; 32],
+    validator: Validator,
+}
+
+/// Why a schema can't be used: a mistake of configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// It is no JSON, or a member stands twice in it.
+    #[error("the schema is not usable as JSON: {0}")]
+    Json(Refusal),
+    /// It names another dialect.
+    #[error("`$schema` has to be {DIALECT}, or absent")]
+    Dialect,
+    /// Exact keys need the top level to list them.
+    #[error("the top level needs `\"type\": \"object\"` and `properties`")]
+    NotAnObject,
+    /// The rules of JSON Schema, or a reference out of the document.
+    #[error("{0}")]
+    Rules(String),
+}
+
+/// A value that passed: made by [`Schema::read`] and by nothing else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ValidReport {
+    value: Value,
+    canonical: String,
+}
+
+/// Why an answer was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// It is not one JSON value.
+    #[error("{0}")]
+    Syntax(Syntax),
+    /// It is JSON, but not what the schema asks for.
+    #[error("{0}")]
+    Schema(Violations),
+}
+
+/// Why an answer is not one JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Syntax {
+    /// Nothing but white space.
+    #[error("the answer is empty")]
+    Empty,
+    /// More than [`ANSWER_BYTES_MAX`].
+    #[error("the answer has more than {ANSWER_BYTES_MAX} bytes")]
+    TooLong,
+    /// Text around the value, comments, a missing comma, or more than 64 levels.
+    #[error(
+        "the answer is not one JSON value of at most {} levels",
+        json::DEPTH_MAX
+    )]
+    NotJson,
+    /// Two parsers would read two answers.
+    #[error("the answer names a member twice")]
+    DuplicateMember,
+    /// A number that no finite double stands for.
+    #[error("a number of the answer is out of range")]
+    NumberOutOfRange,
+}
+
+/// The places of the schema that an answer does not satisfy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violations {
+    places: BTreeSet<String>,
+}
+
+impl Schema {
+    /// Reads and compiles a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError`], for whoever wrote the schema.
+    pub fn compile(text: &[u8]) -> Result<Self, SchemaError> {
+        let parsed = json::parse(text).map_err(SchemaError::Json)?;
+        let canonical = canonical::to_canonical(&parsed).map_err(SchemaError::Json)?;
+        let document = plain(&parsed).map_err(SchemaError::Json)?;
+        if document
+            .get("$schema")
+            .is_some_and(|dialect| dialect != DIALECT)
+        {
+            return Err(SchemaError::Dialect);
+        }
+        let is_object = document.get("type").is_some_and(|kind| kind == "object");
+        if !is_object || !document.get("properties").is_some_and(Value::is_object) {
+            return Err(SchemaError::NotAnObject);
+        }
+        let validator = jsonschema::draft202012::options()
+            .offline()
+            .should_validate_formats(true)
+            .should_ignore_unknown_formats(false)
+            // Linear time, whatever text a model was talked into. Look-around is refused.
+            .with_pattern_options(PatternOptions::regex())
+            .build(&document)
+            .map_err(|error| SchemaError::Rules(error.to_string()))?;
+        let digest = Sha256::digest(canonical.as_bytes()).into();
+        Ok(Self {
+            document,
+            digest,
+            validator,
+        })
+    }
+
+    /// The schema itself.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// SHA-256 of the schema's canonical form: what a schema version is bound to.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// Whether the schema describes what a pointer names, as far as `properties` lead: a rule on a
+    /// misspelt member would never hold, and nobody would notice.
+    pub fn describes(&self, pointer: &Pointer) -> bool {
+        let mut at = &self.document;
+        for token in pointer.as_str().split('/').skip(1) {
+            let Some(properties) = at.get("properties") else {
+                return true;
+            };
+            let name = token.replace("~1", "/").replace("~0", "~");
+            match properties.get(&name) {
+                Some(inner) => at = inner,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Reads a draft's text.
+    ///
+    /// # Errors
+    /// [`Invalid`]: the answer has to be asked for again.
+    pub fn read(&self, text: &str) -> Result<ValidReport, Invalid> {
+        let parsed = parse(text).map_err(Invalid::Syntax)?;
+        let out_of_bounds = |refusal| Invalid::Syntax(Syntax::from(refusal));
+        let canonical = canonical::to_canonical(&parsed).map_err(out_of_bounds)?;
+        let value = plain(&parsed).map_err(out_of_bounds)?;
+        let errors = self.validator.iter_errors(&value);
+        let mut places: BTreeSet<_> = errors
+            .map(|error| error.schema_path().as_str().to_owned())
+            .collect();
+        if !self.lists_every_member_of(&value) {
+            places.insert("/additionalProperties".to_owned());
+        }
+        if places.is_empty() {
+            return Ok(ValidReport { value, canonical });
+        }
+        Err(Invalid::Schema(Violations { places }))
+    }
+
+    /// Exact keys: held even when the schema forgot `additionalProperties: false`.
+    fn lists_every_member_of(&self, value: &Value) -> bool {
+        let properties = self.document.get("properties").and_then(Value::as_object);
+        match (properties, value) {
+            (Some(listed), Value::Object(members)) => {
+                members.keys().all(|name| listed.contains_key(name))
+            }
+            (None, _)
+            | (_, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))
+            | (_, Value::Array(_)) => false,
+        }
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema")
+            .field("document", &self.document)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ValidReport {
+    /// The value, to judge by.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The value's canonical bytes, in which an integer keeps all its digits.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+}
+
+impl fmt::Debug for ValidReport {
+    /// Leaves the value out: a member may hold prose about the report.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValidReport")
+            .field("bytes", &self.canonical.len())
+            .finish()
+    }
+}
+
+impl From<Refusal> for Syntax {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::DuplicateMember => Self::DuplicateMember,
+            Refusal::NumberOutOfRange => Self::NumberOutOfRange,
+            Refusal::InvalidJson
+            | Refusal::MissingField
+            | Refusal::EmptyField
+            | Refusal::FieldTooLong
+            | Refusal::ControlCharacter
+            | Refusal::LoneSurrogate
+            | Refusal::NotAnIdentifier
+            | Refusal::NotARevision => Self::NotJson,
+        }
+    }
+}
+
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer does not satisfy the schema at ")?;
+        for (index, place) in self.places.iter().take(PLACES_MAX).enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{place}")?;
+        }
+        match self.places.len().saturating_sub(PLACES_MAX) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<json::Value<'_>, Syntax> {
+    if text.len() > ANSWER_BYTES_MAX {
+        return Err(Syntax::TooLong);
+    }
+    if text.trim().is_empty() {
+        return Err(Syntax::Empty);
+    }
+    json::parse(text.as_bytes()).map_err(Syntax::from)
+}
+
+/// The same value as the validator takes it. Converted, not parsed again: two parsers could differ.
+fn plain(value: &json::Value<'_>) -> Result<Value, Refusal> {
+    Ok(match value {
+        json::Value::Null => Value::Null,
+        json::Value::Bool(truth) => Value::Bool(*truth),
+        json::Value::Number(number) => plain_number(&number.canonical()?)?,
+        json::Value::String(text) => Value::String(text.to_str_lossy().to_owned()),
+        json::Value::Array(items) => {
+            Value::Array(items.iter().map(plain).collect::<Result<_, _>>()?)
+        }
+        json::Value::Object(members) => {
+            let mut object = Map::with_capacity(members.len());
+            for (name, value) in members {
+                // Two names that differ only in a half surrogate become one.
+                if object
+                    .insert(name.to_str_lossy().to_owned(), plain(value)?)
+                    .is_some()
+                {
+                    return Err(Refusal::DuplicateMember);
+                }
+            }
+            Value::Object(object)
+        }
+    })
+}
+
+fn plain_number(digits: &str) -> Result<Value, Refusal> {
+    if let Ok(number) = digits.parse::<u64>() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = digits.parse::<i64>() {
+        return Ok(number.into());
+    }
+    let double = digits.parse().ok().and_then(Number::from_f64);
+    double.map(Value::Number).ok_or(Refusal::NumberOutOfRange)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Claims a job, asks the model, judges the answer, settles the job.
+//!
+//! Two short transactions with the slow call between them: nothing of the database is held while a
+//! model works. What decides is the store's fence; here it is only obeyed.
+
+mod bind;
+mod call;
+mod pipeline;
+mod run;
+mod settle;
+mod stop;
+mod timer;
+
+use std::{sync::Arc, time::Duration};
+
+use fencepost_identity::key::ReportKey;
+use tokio::sync::Notify;
+use tracing::{debug, error, info, warn};
+
+pub use self::{
+    bind::{Bindings, bind},
+    pipeline::{Keep, Pipeline},
+    run::{Pace, run},
+    stop::{Stop, StopSignal, stop},
+    timer::{Timer, TokioTimer},
+};
+use self::{call::Asked, settle::Verdict};
+use crate::{
+    clock::UnixMillis,
+    extractor::Draft,
+    report::{AttemptOutcome, Nonce, WorkerId},
+    retry::Backoff,
+    store::{
+        CallRecord, Charge, Claim, ClaimRequest, Corruption, Grant, Held, Lease, Lost, RawAnswer,
+        Release, Store, StoreError,
+    },
+};
+
+/// Works on the jobs of its pipelines, one per [`Worker::step`]; several steps may be under way.
+pub struct Worker {
+    parts: WorkerParts,
+}
+
+/// What a worker is made of.
+pub struct WorkerParts {
+    /// Unique per process start.
+    pub id: WorkerId,
+    /// Where the jobs are.
+    pub store: Arc<dyn Store>,
+    /// What it can work for: pipelines whose versions are bound, see [`bind()`].
+    pub pipelines: Vec<Arc<Pipeline>>,
+    /// How waits after failures grow.
+    pub backoff: Backoff,
+    /// What it waits with.
+    pub timer: Arc<dyn Timer>,
+    /// Told once for each report that is stored in this process.
+    pub wake: Arc<Notify>,
+    /// When to end.
+    pub stop: StopSignal,
+}
+
+/// What a step came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing was due.
+    Idle {
+        /// How long until something is, as things stand.
+        wait: Option<Duration>,
+    },
+    /// A final result was committed.
+    Committed(ReportKey),
+    /// A person is asked, with a result or without one.
+    SentToReview(ReportKey),
+    /// The answer was not taken; another attempt is due.
+    Rejected {
+        /// The report.
+        key: ReportKey,
+        /// When.
+        due: UnixMillis,
+    },
+    /// The job is claimed again later.
+    Rescheduled {
+        /// The report.
+        key: ReportKey,
+        /// When, at the earliest.
+        due: UnixMillis,
+        /// Whether the attempt counts.
+        charge: Charge,
+    },
+    /// The lease no longer stands; nothing was written.
+    Superseded {
+        /// The report.
+        key: ReportKey,
+        /// Why.
+        lost: Lost,
+    },
+    /// A row can't be understood and was set aside.
+    SetAside(Corruption),
+}
+
+impl Worker {
+    /// A worker; it does nothing by itself.
+    #[must_use]
+    pub fn new(parts: WorkerParts) -> Self {
+        Self { parts }
+    }
+
+    /// Claims one job and works on it until it is settled.
+    ///
+    /// # Errors
+    /// The database failed. What was claimed is claimed again when its lease has run out; an answer
+    /// that was stored by then is judged, not asked for again.
+    pub async fn step(&self) -> Result<Step, StoreError> {
+        let request = ClaimRequest {
+            worker: self.parts.id.clone(),
+            nonce: Nonce::new(rand::random()),
+            pipelines: self
+                .parts
+                .pipelines
+                .iter()
+                .map(|pipeline| pipeline.terms())
+                .collect(),
+        };
+        match self.parts.store.claim(request).await? {
+            Claim::Idle { wait } => Ok(Step::Idle { wait }),
+            Claim::Exhausted(key) => {
+                warn!(report = %key, "attempts spent: sent to review");
+                Ok(Step::SentToReview(key))
+            }
+            Claim::Elapsed(key) => {
+                warn!(report = %key, "time for the job is over: sent to review");
+                Ok(Step::SentToReview(key))
+            }
+            Claim::SetAside(corruption) => {
+                error!(row = %corruption, "a row can't be understood: set aside");
+                Ok(Step::SetAside(corruption))
+            }
+            Claim::Granted(grant) => {
+                // Where one job was, there may be more, and one wake-up may have stood for several.
+                self.parts.wake.notify_one();
+                let key = grant.lease.report();
+                let step = self.work(*grant).await;
+                match &step {
+                    Ok(step) => info!(report = %key, ?step, "step"),
+                    Err(error) => error!(report = %key, %error, "the job was not settled"),
+                }
+                step
+            }
+        }
+    }
+
+    async fn work(&self, grant: Grant) -> Result<Step, StoreError> {
+        let Some(pipeline) = self.pipeline(&grant.pipeline) else {
+            return self
+                .give_back(grant.lease, "the worker does not have this pipeline")
+                .await;
+        };
+        if let Some(stored) = &grant.stored {
+            debug!(report = %grant.lease.report(), "a stored answer is judged, no call is made");
+            let text = String::from_utf8_lossy(&stored.answer.raw).into_owned();
+            return self.settle(grant.lease, pipeline.judge(&text), None).await;
+        }
+        if self.parts.stop.is_stopping() {
+            return self
+                .give_back(grant.lease, "the worker stopped before the call")
+                .await;
+        }
+        match self.ask(&pipeline, &grant).await {
+            Asked::Answered(draft) => self.judge(&pipeline, grant, draft).await,
+            Asked::Failed(failed) => {
+                let verdict = self.verdict_on(&failed, &grant);
+                let call = Some(CallRecord::from(failed.call));
+                self.settle(grant.lease, verdict, call).await
+            }
+            Asked::Lost(lost) => Ok(Step::Superseded {
+                key: grant.lease.report(),
+                lost,
+            }),
+            Asked::Halted => {
+                let reason = "the worker stopped during the call";
+                self.release_as(grant.lease, reason, Charge::Keep).await
+            }
+        }
+    }
+
+    async fn judge(
+        &self,
+        pipeline: &Pipeline,
+        grant: Grant,
+        draft: Draft,
+    ) -> Result<Step, StoreError> {
+        let call = CallRecord::from(draft.call);
+        if pipeline.keep == Keep::Raw {
+            let raw = RawAnswer {
+                raw: draft.text.clone().into_bytes(),
+                call: call.clone(),
+            };
+            if let Held::Lost(lost) = self.store_raw(&grant.lease, raw).await? {
+                return Ok(Step::Superseded {
+                    key: grant.lease.report(),
+                    lost,
+                });
+            }
+        }
+        self.settle(grant.lease, pipeline.judge(&draft.text), Some(call))
+            .await
+    }
+
+    async fn give_back(&self, lease: Lease, reason: &str) -> Result<Step, StoreError> {
+        self.release_as(lease, reason, Charge::GiveBack).await
+    }
+
+    async fn release_as(
+        &self,
+        lease: Lease,
+        reason: &str,
+        charge: Charge,
+    ) -> Result<Step, StoreError> {
+        let release = Release {
+            outcome: AttemptOutcome::Released,
+            reason: Some(reason.to_owned()),
+            call: None,
+            after: Duration::ZERO,
+            charge,
+        };
+        self.settle(lease, Verdict::Release(release), None).await
+    }
+
+    fn pipeline(&self, name: &str) -> Option<Arc<Pipeline>> {
+        self.parts
+            .pipelines
+            .iter()
+            .find(|pipeline| pipeline.name() == name)
+            .cloned()
+    }
+}

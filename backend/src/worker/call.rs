@@ -1,0 +1,66 @@
+//! The call, watched: by its time, by its lease, and by the end of the process.
+
+use tracing::warn;
+
+use super::{Pipeline, Worker};
+use crate::{
+    extractor::{Draft, ExtractError, Failure, OutputCap, Question},
+    report::AttemptOutcome,
+    store::{Grant, Held, Lease, Lost},
+};
+
+/// How a question ended.
+pub(super) enum Asked {
+    /// With an answer that can be judged.
+    Answered(Draft),
+    /// With none.
+    Failed(ExtractError),
+    /// The lease was lost, so the call was dropped.
+    Lost(Lost),
+    /// The process ends, so the call was dropped.
+    Halted,
+}
+
+impl Worker {
+    /// Asks once. Whatever ends it first drops the rest: the call, its timer and the heartbeats.
+    pub(super) async fn ask(&self, pipeline: &Pipeline, grant: &Grant) -> Asked {
+        let question = Question {
+            call_key: grant.lease.call_key(),
+            input: &grant.input,
+            prompt: &pipeline.prompt,
+            schema: pipeline.schema.document(),
+            cap: match grant.last_verdict {
+                Some(AttemptOutcome::Truncated) => OutputCap::Larger,
+                Some(_) | None => OutputCap::Ordinary,
+            },
+        };
+        let extractor = &pipeline.extractor;
+        tokio::select! {
+            // An answer that is there is paid for, whatever else happened at the same moment.
+            biased;
+            answer = extractor.extract(&question) => match answer {
+                Ok(draft) => Asked::Answered(draft),
+                Err(failed) => Asked::Failed(failed),
+            },
+            lost = self.hold(&grant.lease) => Asked::Lost(lost),
+            () = self.parts.stop.halted() => Asked::Halted,
+            () = self.parts.timer.sleep(pipeline.call_timeout) => Asked::Failed(ExtractError {
+                failure: Failure::Timeout,
+                call: extractor.addressee(),
+            }),
+        }
+    }
+
+    /// Prolongs a lease at each third of its length, until it is lost.
+    async fn hold(&self, lease: &Lease) -> Lost {
+        loop {
+            self.parts.timer.sleep(lease.length() / 3).await;
+            match self.parts.store.heartbeat(lease).await {
+                Ok(Held::Yes { .. }) => {}
+                Ok(Held::Lost(lost)) => return lost,
+                // The lease may run out, but until another took it the answer can be committed.
+                Err(error) => warn!(report = %lease.report(), %error, "a heartbeat failed"),
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The loop, too dumb to test: it steps, and waits when there is nothing to do.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+use tracing::{error, warn};
+
+use super::{Step, Worker};
+use crate::retry::Chance;
+
+/// How a process works.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How many steps may be under way at once.
+    pub concurrency: NonZeroUsize,
+    /// How long until an idle worker looks again without being woken: how late it may learn of
+    /// what another process stored.
+    pub poll: Duration,
+}
+
+/// Works until the stop signal comes and what is under way is settled.
+pub async fn run(worker: Arc<Worker>, pace: Pace) {
+    let mut loops = JoinSet::new();
+    for _ in 0..pace.concurrency.get() {
+        loops.spawn(work(Arc::clone(&worker), pace.poll));
+    }
+    while let Some(ended) = loops.join_next().await {
+        if let Err(ended) = ended
+            && ended.is_panic()
+        {
+            // Its job's lease runs out and the attempt stays charged, so that this ends too.
+            error!("a step panicked; its job is taken over later");
+            loops.spawn(work(Arc::clone(&worker), pace.poll));
+        }
+    }
+}
+
+async fn work(worker: Arc<Worker>, poll: Duration) {
+    let mut failures = 0;
+    while !worker.parts.stop.is_stopping() {
+        let pause = match worker.step().await {
+            Ok(Step::Idle { wait }) => wait.map_or(poll, |wait| wait.min(poll)),
+            Ok(
+                Step::Committed(_)
+                | Step::SentToReview(_)
+                | Step::Rejected { .. }
+                | Step::Rescheduled { .. }
+                | Step::Superseded { .. }
+                | Step::SetAside(_),
+            ) => {
+                failures = 0;
+                continue;
+            }
+            Err(error) => {
+                failures = u32::saturating_add(failures, 1);
+                warn!(%error, failures, "the database failed");
+                worker
+                    .parts
+                    .backoff
+                    .wait(failures, None, Chance(rand::random()))
+            }
+        };
+        tokio::select! {
+            () = worker.parts.wake.notified() => {}
+            () = worker.parts.timer.sleep(pause) => {}
+            () = worker.parts.stop.stopping() => {}
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Waiting, as an argument.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+/// What a worker waits with: for its next heartbeat, for the end of a call, before it tries again.
+#[async_trait]
+pub trait Timer: Send + Sync {
+    /// Comes back after a time. It may be dropped before.
+    async fn sleep(&self, wait: Duration);
+}
+
+/// The runtime's own clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TokioTimer;
+
+#[async_trait]
+impl Timer for TokioTimer {
+    async fn sleep(&self, wait: Duration) {
+        tokio::time::sleep(wait).await;
+    }
+}
