@@ -1,1 +1,15 @@
 //! The backend.
+
+pub mod app;
+pub mod clock;
+pub mod config;
+pub mod extractor;
+pub mod http;
+pub mod judge;
+pub mod report;
+pub mod retry;
+pub mod schema;
+pub mod secret;
+pub mod store;
+pub mod telemetry;
+pub mod worker;

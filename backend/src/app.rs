@@ -1,0 +1,322 @@
+//! The one place that sees all: puts store, worker and listeners together, and ends them in order.
+
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    serve::{Listener as _, ListenerExt as _},
+};
+use tokio::{
+    net::TcpListener,
+    sync::Notify,
+    task::{JoinHandle, JoinSet},
+};
+
+use crate::{
+    clock::UnixMillis,
+    config::{Config, ExtractorConfig, Pipeline, RawAnswers, Role},
+    extractor::{
+        Extractor,
+        baseline::{Baseline, bayes::CoefficientsError},
+    },
+    http::{AdminApi, Health, IngestApi, IngestLimits, IngestParts, admin_router, ingest_router},
+    report::WorkerId,
+    retry::Backoff,
+    store::{Store, StoreError},
+    worker::{self, Keep, Pace, Stop, StopSignal, Worker},
+};
+
+/// How many reports a process works on at once.
+const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+/// How late an idle worker may learn of what another process stored.
+const POLL: Duration = Duration::from_secs(1);
+/// Waits after failures: from one second on, up to five minutes.
+const BACKOFF: Backoff = Backoff {
+    first: Duration::from_secs(1),
+    longest: Duration::from_secs(5 * 60),
+};
+/// How long calls may go on once the end was asked for. Container engines kill after 10 or 30 s.
+const DRAIN: Duration = Duration::from_secs(8);
+/// How long it may take after that to give back what was claimed.
+const HALT: Duration = Duration::from_secs(2);
+
+/// Why a process does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database does not do it.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// An extractor can't be used.
+    #[error("extractor `{name}`: {error}")]
+    Extractor {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: CoefficientsError,
+    },
+    /// An address can't be listened on.
+    #[error("{address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+/// Bound listeners: a connection that is made from now on waits for the application to start.
+#[derive(Debug)]
+pub struct Listeners {
+    ingest: Option<TcpListener>,
+    admin: TcpListener,
+}
+
+/// Where a process listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// Absent for a mere worker.
+    pub ingest: Option<SocketAddr>,
+    /// The admin listener.
+    pub admin: SocketAddr,
+}
+
+impl Listeners {
+    /// Binds what the configuration names.
+    ///
+    /// # Errors
+    /// [`StartError::Listen`]
+    pub async fn bind(config: &Config) -> Result<Self, StartError> {
+        let ingest = match &config.ingest {
+            Some(ingest) => Some(bind(ingest.listen).await?),
+            None => None,
+        };
+        Ok(Self {
+            ingest,
+            admin: bind(config.admin.listen).await?,
+        })
+    }
+
+    /// Where they listen; with port 0 in the configuration, what the system chose.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn addresses(&self) -> std::io::Result<Addresses> {
+        let ingest = self
+            .ingest
+            .as_ref()
+            .map(TcpListener::local_addr)
+            .transpose()?;
+        Ok(Addresses {
+            ingest,
+            admin: self.admin.local_addr()?,
+        })
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| StartError::Listen { address, error })
+}
+
+/// A running process.
+pub struct App {
+    health: Arc<Health>,
+    stop: Stop,
+    servers: JoinSet<std::io::Result<()>>,
+    worker: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App")
+            .field("health", &self.health)
+            .finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Binds the versions of pipelines, begins to work and to answer.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing runs then.
+    pub async fn start(
+        config: Config,
+        store: Arc<dyn Store>,
+        listeners: Listeners,
+    ) -> Result<Self, StartError> {
+        let (stop, signal) = worker::stop();
+        let wake = Arc::new(Notify::new());
+        let sources = config.project.pipelines_by_source();
+        let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
+        let versions = config.project.versions();
+        let (pipelines, conflicts) = match config.role {
+            Role::All | Role::Worker => {
+                let bindings = worker::bind(&*store, pipelines(config.project)?).await?;
+                (bindings.claimable, conflicts(bindings.conflicts))
+            }
+            Role::Api => (Vec::new(), Vec::new()),
+        };
+        let health = Arc::new(Health::new(Arc::clone(&store), conflicts, config.role));
+        let mut servers = JoinSet::new();
+        if let (Some(listener), Some(ingest)) = (listeners.ingest, config.ingest) {
+            let api = IngestApi::new(IngestParts {
+                store: Arc::clone(&store),
+                secrets: ingest.secrets,
+                pipelines: sources,
+                clock: UnixMillis::of_this_machine,
+                wake: Arc::clone(&wake),
+                limits,
+            });
+            let router = ingest_router(api, Arc::clone(&health));
+            servers.spawn(serve(listener, router, signal.clone()));
+        }
+        let api = AdminApi::new(Arc::clone(&store), versions);
+        let router = admin_router(api, config.admin.token, Arc::clone(&health));
+        servers.spawn(serve(listeners.admin, router, signal.clone()));
+        let worker = match config.role {
+            Role::Api => None,
+            Role::All | Role::Worker => Some(Worker::new(worker::WorkerParts {
+                id: worker_id(),
+                store,
+                pipelines,
+                backoff: BACKOFF,
+                timer: Arc::new(worker::TokioTimer),
+                wake,
+                stop: signal,
+            })),
+        };
+        let pace = Pace {
+            concurrency: CONCURRENCY,
+            poll: POLL,
+        };
+        let worker = worker.map(|worker| tokio::spawn(worker::run(Arc::new(worker), pace)));
+        Ok(Self {
+            health,
+            stop,
+            servers,
+            worker,
+        })
+    }
+
+    /// Ends in order: takes nothing new, lets what is under way end, then gives the rest back. What
+    /// does not end in time is left to the next start: nothing is lost, since a lease runs out.
+    pub async fn stop(mut self) {
+        self.health.drain();
+        self.stop.drain();
+        if tokio::time::timeout(DRAIN, self.ended()).await.is_ok() {
+            return;
+        }
+        tracing::warn!(
+            "Calls are still under way after {} s: giving them up",
+            DRAIN.as_secs()
+        );
+        self.stop.halt();
+        if tokio::time::timeout(HALT, self.ended()).await.is_err() {
+            tracing::warn!("Not everything could be given back in time");
+        }
+    }
+
+    async fn ended(&mut self) {
+        if let Some(worker) = &mut self.worker
+            && let Err(error) = worker.await
+        {
+            tracing::error!(%error, "A defect: the worker ended early");
+        }
+        self.worker = None;
+        while let Some(server) = self.servers.join_next().await {
+            match server {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, "A listener failed"),
+                Err(error) => tracing::error!(%error, "A defect: a listener ended early"),
+            }
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, router: Router, signal: StopSignal) -> std::io::Result<()> {
+    // Small answers must not wait for the other side's acknowledgement.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "Could not set TCP_NODELAY");
+        }
+    });
+    tracing::debug!(address = ?listener.local_addr().ok(), "Listening");
+    let stopping = async move { signal.stopping().await };
+    axum::serve(listener, router)
+        .with_graceful_shutdown(stopping)
+        .await
+}
+
+fn pipelines(project: crate::config::Project) -> Result<Vec<worker::Pipeline>, StartError> {
+    let mut extractors = std::collections::BTreeMap::new();
+    for (name, config) in &project.extractors {
+        extractors.insert(name.clone(), extractor(name, config)?);
+    }
+    let mut pipelines = Vec::new();
+    for pipeline in project.pipelines {
+        // Every pipeline's extractor is in the file, or the configuration would not have been read.
+        let Some(extractor) = extractors.get(&pipeline.extractor) else {
+            continue;
+        };
+        pipelines.push(runnable(pipeline, Arc::clone(extractor)));
+    }
+    Ok(pipelines)
+}
+
+fn extractor(name: &str, config: &ExtractorConfig) -> Result<Arc<dyn Extractor>, StartError> {
+    match config {
+        ExtractorConfig::Baseline => match Baseline::new() {
+            Ok(baseline) => Ok(Arc::new(baseline)),
+            Err(error) => Err(StartError::Extractor {
+                name: name.to_owned(),
+                error,
+            }),
+        },
+    }
+}
+
+fn runnable(pipeline: Pipeline, extractor: Arc<dyn Extractor>) -> worker::Pipeline {
+    worker::Pipeline {
+        versions: pipeline.versions(&extractor.fingerprint()),
+        prompt: pipeline.prompt,
+        extractor,
+        schema: pipeline.schema,
+        review_when: pipeline.review_when,
+        max_attempts: pipeline.max_attempts,
+        lease: pipeline.lease,
+        call_timeout: pipeline.call_timeout,
+        max_elapsed: pipeline.max_elapsed,
+        keep: match pipeline.raw_answers {
+            RawAnswers::Kept => Keep::Raw,
+            RawAnswers::Dropped => Keep::Nothing,
+        },
+    }
+}
+
+fn conflicts(conflicts: Vec<(String, Vec<crate::store::VersionConflict>)>) -> Vec<String> {
+    let lines = conflicts.into_iter().flat_map(|(pipeline, conflicts)| {
+        conflicts.into_iter().map(move |conflict| {
+            format!(
+                "pipeline `{pipeline}` does not claim: its {}_version `{}` stood for something \
+                 else before; give it a new name",
+                conflict.kind, conflict.version
+            )
+        })
+    });
+    lines.collect()
+}
+
+/// Host, process and a random part: two replicas of one name are two workers.
+fn worker_id() -> WorkerId {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = match host.trim() {
+        "" => "worker",
+        host => host,
+    };
+    WorkerId::new(format!(
+        "{host}/{}/{:08x}",
+        std::process::id(),
+        rand::random::<u32>()
+    ))
+}

@@ -1,0 +1,226 @@
+//! `show` and `list`, straight from the database: they work while no server does.
+
+use std::sync::Arc;
+
+use clap::Args;
+use fencepost_identity::key::ReportKey;
+use serde::Serialize;
+
+use super::{
+    CliError, Verdict,
+    output::{self, Shape, ShapeFlag},
+};
+use crate::{
+    config::{DatabaseUrl, Environment, process_environment},
+    http::wire::{AttemptsWire, PageWire, ReportWire},
+    report::StateWord,
+    store::{AttemptView, Cursor, Filter, ReportSummary, ReportView, Store, open_existing},
+};
+
+/// Opens the database of `FENCEPOST_DATABASE_URL`, which has to be there: a command that reads
+/// makes none.
+pub(super) async fn open() -> Result<Arc<dyn Store>, CliError> {
+    let mut environment = Environment::new(&process_environment);
+    let database = DatabaseUrl::read(&mut environment);
+    let database = environment.errors.or(database)?;
+    Ok(open_existing(database.expose()).await?)
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The report's key: 64 hexadecimal digits.
+    #[arg(value_parser = parse_key)]
+    key: ReportKey,
+    #[command(flatten)]
+    shape: ShapeFlag,
+}
+
+fn parse_key(text: &str) -> Result<ReportKey, String> {
+    text.parse()
+        .map_err(|error: fencepost_identity::key::NotAKey| error.to_string())
+}
+
+#[derive(Serialize)]
+struct Shown {
+    report: ReportWire,
+    #[serde(flatten)]
+    attempts: AttemptsWire,
+}
+
+impl Show {
+    pub(super) async fn run(self) -> Result<Verdict, CliError> {
+        let store = open().await?;
+        let Some(report) = store.report(self.key).await? else {
+            output::complain(&format!("no report has the key {}", self.key));
+            return Ok(Verdict::No);
+        };
+        let attempts = store.attempts(self.key).await?;
+        match self.shape.shape() {
+            Shape::Json => {
+                output::json(&Shown {
+                    report: report.into(),
+                    attempts: attempts.into(),
+                });
+            }
+            Shape::Table => print(&report, &attempts),
+        }
+        Ok(Verdict::Done)
+    }
+}
+
+fn print(report: &ReportView, attempts: &[AttemptView]) {
+    let summary = &report.summary;
+    let identity = &summary.identity;
+    let mut rows = vec![
+        vec!["report".to_owned(), summary.key.to_string()],
+        vec!["tenant".to_owned(), printable(identity.tenant.as_str())],
+        vec!["namespace".to_owned(), identity.namespace.to_string()],
+        vec![
+            "report id".to_owned(),
+            printable(identity.report_id.as_str()),
+        ],
+        vec!["version".to_owned(), identity.version.to_string()],
+        vec!["state".to_owned(), state(summary)],
+        vec!["source".to_owned(), summary.source.clone()],
+        vec!["pipeline".to_owned(), summary.pipeline.clone()],
+        vec!["received".to_owned(), summary.received.to_string()],
+        vec!["updated".to_owned(), summary.updated.to_string()],
+        vec!["conflicts".to_owned(), report.conflicts.to_string()],
+    ];
+    if let Some(result) = &report.result {
+        rows.push(vec!["result".to_owned(), printable(&result.value)]);
+        rows.push(vec!["schema".to_owned(), result.schema_version.clone()]);
+    }
+    if let Some(review) = &report.review {
+        let text = format!(
+            "{} ({}), revision {}",
+            review.status, review.reason, review.revision
+        );
+        rows.push(vec!["review".to_owned(), text]);
+    }
+    for (name, link) in &report.links {
+        rows.push(vec![format!("link {}", printable(name)), printable(link)]);
+    }
+    output::table(&["", ""], &rows);
+    let rows: Vec<_> = attempts.iter().map(attempt).collect();
+    output::table(
+        &["attempt", "outcome", "charged", "token", "started", "model"],
+        &rows,
+    );
+}
+
+fn attempt(attempt: &AttemptView) -> Vec<String> {
+    let model = attempt.call.as_ref().map(|call| printable(&call.model));
+    vec![
+        attempt.number.to_string(),
+        attempt
+            .outcome
+            .map_or_else(|| "running".to_owned(), |outcome| outcome.to_string()),
+        if attempt.charged {
+            "yes".to_owned()
+        } else {
+            "no".to_owned()
+        },
+        attempt.token.to_string(),
+        attempt.started.to_string(),
+        model.unwrap_or_default(),
+    ]
+}
+
+/// `list`
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only reports in this state.
+    #[arg(long, value_parser = parse_state)]
+    state: Option<StateWord>,
+    /// Only reports of this tenant.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Only reports for this pipeline.
+    #[arg(long)]
+    pipeline: Option<String>,
+    /// How many, at most 500.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    limit: u32,
+    /// Where to go on: what an earlier list named.
+    #[arg(long, value_parser = parse_cursor)]
+    cursor: Option<Cursor>,
+    #[command(flatten)]
+    shape: ShapeFlag,
+}
+
+fn parse_state(text: &str) -> Result<StateWord, String> {
+    let words: Vec<_> = StateWord::ALL.iter().map(|word| word.as_str()).collect();
+    text.parse()
+        .map_err(|_| format!("one of {}", words.join(", ")))
+}
+
+fn parse_cursor(text: &str) -> Result<Cursor, String> {
+    text.parse()
+        .map_err(|error: crate::store::NotACursor| error.to_string())
+}
+
+impl List {
+    pub(super) async fn run(self) -> Result<Verdict, CliError> {
+        let filter = Filter {
+            state: self.state,
+            tenant: self.tenant,
+            pipeline: self.pipeline,
+        };
+        let page = open().await?.list(filter, self.cursor, self.limit).await?;
+        if self.shape.shape() == Shape::Json {
+            output::json(&PageWire::from(page));
+            return Ok(Verdict::Done);
+        }
+        let rows: Vec<_> = page.reports.iter().map(summary).collect();
+        output::table(
+            &[
+                "report",
+                "state",
+                "pipeline",
+                "received",
+                "tenant",
+                "report id",
+            ],
+            &rows,
+        );
+        for row in &page.unreadable {
+            output::complain(&format!("corrupt row: {row}"));
+        }
+        if let Some(next) = page.next {
+            output::line(&format!("more with --cursor {next}"));
+        }
+        Ok(Verdict::Done)
+    }
+}
+
+fn summary(summary: &ReportSummary) -> Vec<String> {
+    vec![
+        summary.key.to_string(),
+        state(summary),
+        summary.pipeline.clone(),
+        summary.received.to_string(),
+        printable(summary.identity.tenant.as_str()),
+        printable(summary.identity.report_id.as_str()),
+    ]
+}
+
+fn state(summary: &ReportSummary) -> String {
+    match summary.state.outcome() {
+        Some(outcome) => format!("{}: {outcome}", summary.state.as_str()),
+        None => summary.state.as_str().to_owned(),
+    }
+}
+
+/// A text from outside, fit for a terminal: what could steer it is replaced.
+fn printable(text: &str) -> String {
+    let visible = |c: char| {
+        if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(visible).collect()
+}

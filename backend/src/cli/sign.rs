@@ -1,0 +1,172 @@
+//! `sign`: what a source's sender adds to a delivery.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use fencepost_identity::{
+    config::{SecretName, Secrets, Source},
+    signature::{SigningKey, derive_secret, sign},
+};
+use rand::Rng as _;
+
+use super::{
+    CliError, InputFile, Verdict,
+    output::{self, Shape, ShapeFlag},
+};
+use crate::{
+    clock::UnixMillis,
+    config::{Environment, Project, process_environment},
+};
+
+/// `sign`
+#[derive(Debug, Args)]
+pub(super) struct Sign {
+    /// The source whose sender signs.
+    #[arg(long)]
+    source: String,
+    /// The tenant that the route names, for a source that takes it from there.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// The payload; `-` is stdin.
+    file: InputFile,
+    #[command(flatten)]
+    shape: ShapeFlag,
+}
+
+impl Sign {
+    pub(super) fn run(self) -> Result<Verdict, CliError> {
+        let signer = Signer::new(&self.source, self.tenant.as_deref())?;
+        let headers = signer.headers(&self.file.read()?)?;
+        match self.shape.shape() {
+            Shape::Json => output::json(&headers.into_iter().collect::<BTreeMap<_, _>>()),
+            Shape::Table => {
+                for (name, value) in headers {
+                    output::line(&format!("{name}: {value}"));
+                }
+            }
+        }
+        Ok(Verdict::Done)
+    }
+}
+
+/// A source's sender.
+pub(super) struct Signer {
+    /// The path of the source's hook at the edge.
+    pub(super) path: String,
+    key: SigningKey,
+}
+
+impl Signer {
+    /// Takes the secret from the variable of the edge that the source names, as Spin has it:
+    /// `github_secret` is `SPIN_VARIABLE_GITHUB_SECRET`, or a file that `…_FILE` names.
+    pub(super) fn new(name: &str, tenant: Option<&str>) -> Result<Self, CliError> {
+        let mut environment = Environment::new(&process_environment);
+        let project = Project::read(&mut environment);
+        let project = std::mem::take(&mut environment.errors).or(project)?;
+        let source = source(&project, name)?;
+        let secret = secret(&mut environment, source, tenant)?;
+        let key = SigningKey::parse(source.verify, &secret)
+            .map_err(|error| CliError::Usage(format!("the secret of source `{name}`: {error}")))?;
+        let mut path = format!("/hooks/{name}");
+        if let Some(tenant) = tenant {
+            path = format!("{path}/{}", RouteTenant::new(tenant).segment());
+        }
+        Ok(Self { path, key })
+    }
+
+    /// The headers of one delivery. Each has a message id of its own: none of them says which
+    /// report it is.
+    pub(super) fn headers(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, CliError> {
+        let message_id = format!("msg_{:032x}", rand::rng().random::<u128>());
+        let now = u64::try_from(UnixMillis::of_this_machine().get() / 1000).unwrap_or(0);
+        sign(&self.key, &message_id, now, body).map_err(|e| CliError::Failed(e.to_string()))
+    }
+}
+
+/// The source of a name, or which ones there are.
+pub(super) fn source<'p>(project: &'p Project, name: &str) -> Result<&'p Source, CliError> {
+    project.sources.get(name).ok_or_else(|| {
+        let names: Vec<_> = project
+            .sources
+            .iter()
+            .map(|source| source.name.as_str())
+            .collect();
+        CliError::Usage(format!(
+            "there is no source `{name}`; there are: {}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn secret(
+    environment: &mut Environment<'_>,
+    source: &Source,
+    tenant: Option<&str>,
+) -> Result<String, CliError> {
+    let first = |names: &[SecretName]| names.first().map(|name| name.variable.clone());
+    let needs_tenant = || CliError::Usage("this source needs `--tenant`".to_owned());
+    let variable = match (&source.secrets, tenant) {
+        (Secrets::Named(names), None) => first(names),
+        (Secrets::Named(_), Some(_)) => {
+            return Err(CliError::Usage(
+                "this source has no tenant in its route".to_owned(),
+            ));
+        }
+        (Secrets::PerTenant(names), Some(tenant)) => {
+            first(names).map(|name| name.replace("{tenant}", tenant))
+        }
+        (Secrets::DerivedFrom(variable), Some(_)) => Some(variable.clone()),
+        (Secrets::PerTenant(_) | Secrets::DerivedFrom(_), None) => return Err(needs_tenant()),
+    };
+    let variable = variable.unwrap_or_default();
+    let name = format!("SPIN_VARIABLE_{}", variable.to_ascii_uppercase());
+    let purpose = format!("the source names the variable `{variable}`");
+    let secret = environment.required_secret(&name, &purpose);
+    let secret = std::mem::take(&mut environment.errors).or(secret)?;
+    let text = String::from_utf8_lossy(secret.expose()).into_owned();
+    match (&source.secrets, tenant) {
+        (Secrets::DerivedFrom(_), Some(tenant)) => derive_secret(source.verify, &text, tenant)
+            .map_err(|error| CliError::Usage(format!("{name}: {error}"))),
+        (Secrets::Named(_) | Secrets::PerTenant(_) | Secrets::DerivedFrom(_), _) => Ok(text),
+    }
+}
+
+/// A tenant as a segment of a route: everything but plain characters is percent-encoded.
+pub(super) struct RouteTenant(String);
+
+impl RouteTenant {
+    pub(super) fn new(tenant: &str) -> Self {
+        let encode = |byte: u8| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
+            // `.` too: a segment of one or two dots is no segment to a URL.
+            _ => format!("%{byte:02X}"),
+        };
+        Self(tenant.bytes().map(encode).collect())
+    }
+
+    pub(super) fn segment(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fencepost_identity::mapping::tenant_of_segment;
+
+    use super::*;
+
+    #[test]
+    fn a_tenant_comes_back_from_its_segment() {
+        for tenant in ["acme", "a/b", "100%", "..", "é 😀", "a.b~c"] {
+            let route = RouteTenant::new(tenant);
+            assert!(
+                !route.segment().contains(['/', ' ', '.']),
+                "{}",
+                route.segment()
+            );
+            assert_eq!(tenant_of_segment(route.segment()).unwrap().as_str(), tenant);
+        }
+    }
+}

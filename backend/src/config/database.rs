@@ -1,0 +1,45 @@
+//! Where the reports are.
+
+use std::fmt;
+
+use super::Environment;
+
+const DEFAULT: &str = "sqlite://fencepost.db";
+
+/// The database's URL, which may hold a password: its `Debug` shows the scheme alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// Reads `FENCEPOST_DATABASE_URL`.
+    pub fn read(environment: &mut Environment<'_>) -> Option<Self> {
+        let url = environment
+            .text("FENCEPOST_DATABASE_URL")
+            .unwrap_or_else(|| DEFAULT.to_owned());
+        if url.starts_with("sqlite:") {
+            return Some(Self(url));
+        }
+        environment.errors.push(match url.split_once(':') {
+            Some((scheme @ ("postgres" | "postgresql"), _)) => {
+                format!("FENCEPOST_DATABASE_URL: `{scheme}` is not supported by this version")
+            }
+            Some(_) | None => {
+                format!("FENCEPOST_DATABASE_URL: not a URL such as `{DEFAULT}`")
+            }
+        });
+        None
+    }
+
+    /// The whole URL, for whoever connects.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = self.0.split_once(':').map_or("", |(scheme, _)| scheme);
+        write!(f, "DatabaseUrl({scheme}:…)")
+    }
+}

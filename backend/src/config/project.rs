@@ -1,0 +1,152 @@
+//! `fencepost.toml`: sources, pipelines, extractors and the files that they name.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use fencepost_identity::config::{Document, Secrets, Section, Sources};
+
+use super::{
+    ConfigErrors, Environment,
+    pipeline::{ExtractorConfig, Pipeline, check_name},
+};
+
+const FILE_DEFAULT: &str = "fencepost.toml";
+
+/// What the file says, checked, with the files that it names.
+#[derive(Debug)]
+pub struct Project {
+    /// Where the file is.
+    pub file: PathBuf,
+    /// The sources, which the edge reads alike.
+    pub sources: Sources,
+    /// The pipelines in the order of the file.
+    pub pipelines: Vec<Pipeline>,
+    /// The extractors by name.
+    pub extractors: BTreeMap<String, ExtractorConfig>,
+}
+
+impl Project {
+    /// Reads the file that `FENCEPOST_CONFIG` names.
+    pub fn read(environment: &mut Environment<'_>) -> Option<Self> {
+        let file = environment
+            .text("FENCEPOST_CONFIG")
+            .unwrap_or_else(|| FILE_DEFAULT.to_owned());
+        match Self::load(Path::new(&file)) {
+            Ok(project) => Some(project),
+            Err(errors) => {
+                environment.errors.append(errors);
+                None
+            }
+        }
+    }
+
+    /// Reads a file; the paths in it start from its folder.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load(file: &Path) -> Result<Self, ConfigErrors> {
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            let mut errors = ConfigErrors::default();
+            errors.push(format!("{} can't be read: {error}", file.display()));
+            errors
+        })?;
+        Self::parse(file, &text).map_err(|mistakes| {
+            let mut errors = ConfigErrors::default();
+            for mistake in mistakes.0 {
+                errors.push(format!("{}: {mistake}", file.display()));
+            }
+            errors
+        })
+    }
+
+    fn parse(file: &Path, text: &str) -> Result<Self, fencepost_identity::config::ConfigErrors> {
+        let document = Document::parse(text)?;
+        let mut root = document.root();
+        let sources = Sources::read(&mut root);
+        let extractors = extractors(&mut root);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let pipelines = pipelines(&mut root, folder);
+        root.finish();
+        document.finish(Some(Self {
+            file: file.to_owned(),
+            sources,
+            pipelines,
+            extractors,
+        }))
+    }
+
+    /// The pipeline of each source.
+    #[must_use]
+    pub fn pipelines_by_source(&self) -> BTreeMap<String, String> {
+        let sources = self.sources.iter();
+        sources
+            .map(|source| (source.name.clone(), source.pipeline.clone()))
+            .collect()
+    }
+
+    /// Each pipeline with its classifier version.
+    #[must_use]
+    pub fn versions(&self) -> Vec<(String, String)> {
+        let pipelines = self.pipelines.iter();
+        pipelines
+            .map(|p| (p.name.clone(), p.classifier_version.clone()))
+            .collect()
+    }
+
+    /// The most bytes that a delivery of any source may have.
+    #[must_use]
+    pub fn body_bytes_max(&self) -> usize {
+        self.sources
+            .iter()
+            .map(|source| source.max_body_bytes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The variables that sources name and that one name stands for, each once. Those with a
+    /// tenant in them are not among them: the file does not know the tenants.
+    #[must_use]
+    pub fn secret_variables(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .sources
+            .iter()
+            .flat_map(|source| match &source.secrets {
+                Secrets::Named(names) => names.iter().map(|name| name.variable.clone()).collect(),
+                Secrets::DerivedFrom(variable) => vec![variable.clone()],
+                Secrets::PerTenant(_) => Vec::new(),
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+fn extractors(root: &mut Section<'_, '_>) -> BTreeMap<String, ExtractorConfig> {
+    let table = root.require("extractor").and_then(|item| item.table());
+    let entries = table.iter().flat_map(Section::entries);
+    let read = entries.filter_map(|(name, item)| {
+        if let Err(message) = check_name(name) {
+            item.error(message);
+        }
+        Some((name.to_owned(), ExtractorConfig::read(&item)?))
+    });
+    read.collect()
+}
+
+fn pipelines(root: &mut Section<'_, '_>, folder: &Path) -> Vec<Pipeline> {
+    // The names of all tables, so that one bad extractor is not told again for each pipeline.
+    let extractors = root.get("extractor").and_then(|item| item.as_table());
+    let names: Vec<&str> = extractors
+        .iter()
+        .flat_map(Section::entries)
+        .map(|(n, _)| n)
+        .collect();
+    let table = root.require("pipeline").and_then(|item| item.table());
+    let entries = table.iter().flat_map(Section::entries);
+    entries
+        .filter_map(|(name, item)| Pipeline::read(name, &item, folder, &names))
+        .collect()
+}

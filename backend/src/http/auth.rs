@@ -1,0 +1,37 @@
+//! Who may read: whoever presents the administrator's token.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::problem::Problem;
+use crate::secret::Secret;
+
+/// Lets a request pass that presents the token, and answers any other with 401, whatever it asks
+/// for: who has no token does not learn which paths exist.
+pub(super) async fn require_token(
+    State(token): State<Arc<Secret>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match presented(request.headers()) {
+        Some(presented) if token.matches(presented) => next.run(request).await,
+        Some(_) | None => Problem::Unauthorized.into_response(),
+    }
+}
+
+/// The token of exactly one `Authorization: Bearer` header.
+fn presented(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next()?.as_bytes();
+    if values.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
+}

@@ -1,0 +1,295 @@
+//! `POST /v1/reports`: the ingress fence, as the edge sees it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    body::{Body, Bytes, to_bytes},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use fencepost_identity::{
+    envelope::{
+        EdgeSecret, Envelope, EnvelopeError, HEADER_KEY_ID, HEADER_SIGNATURE, HEADER_TIME, Seal,
+        SealError, open,
+    },
+    key::ReportKey,
+};
+use serde::Serialize;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use super::problem::Problem;
+use crate::{
+    clock::UnixMillis,
+    store::{Content, Ingested, NewReport, Store, StoreError},
+};
+
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How much the ingest listener takes at once.
+#[derive(Clone, Copy, Debug)]
+pub struct IngestLimits {
+    /// The most bytes of an envelope.
+    pub envelope_bytes_max: usize,
+    /// The most reports that are read and written at once; beyond it a sender is told to wait.
+    pub in_flight_max: usize,
+}
+
+impl IngestLimits {
+    /// Limits for deliveries of up to `body_bytes_max`: an envelope holds part of a delivery, but
+    /// a number in it may be written with more digits.
+    #[must_use]
+    pub fn for_bodies(body_bytes_max: usize) -> Self {
+        const MEBIBYTE: usize = 1024 * 1024;
+        let envelope_bytes_max = body_bytes_max.saturating_add(MEBIBYTE).max(2 * MEBIBYTE);
+        Self {
+            envelope_bytes_max,
+            in_flight_max: 256,
+        }
+    }
+}
+
+/// What the ingest listener works with.
+pub struct IngestParts {
+    /// Where reports are written.
+    pub store: Arc<dyn Store>,
+    /// The live secrets of the edge.
+    pub secrets: Vec<EdgeSecret>,
+    /// For each source the pipeline that its reports go to.
+    pub pipelines: BTreeMap<String, String>,
+    /// This machine's clock, against which the edge's is held.
+    pub clock: fn() -> UnixMillis,
+    /// Told once for each report that is stored.
+    pub wake: Arc<Notify>,
+    /// How much is taken at once.
+    pub limits: IngestLimits,
+}
+
+/// The ingest listener's side of the ingress fence.
+pub struct IngestApi {
+    parts: IngestParts,
+    slots: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for IngestApi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IngestApi")
+            .field("limits", &self.parts.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IngestApi {
+    /// Nothing is under way yet.
+    #[must_use]
+    pub fn new(parts: IngestParts) -> Self {
+        let slots = Arc::new(Semaphore::new(parts.limits.in_flight_max));
+        Self { parts, slots }
+    }
+
+    fn open(&self, headers: &HeaderMap, body: &[u8]) -> Result<Envelope, Problem> {
+        let seal = Seal {
+            time: single(headers, HEADER_TIME)?,
+            key_id: single(headers, HEADER_KEY_ID)?,
+            signature: single(headers, HEADER_SIGNATURE)?,
+        };
+        let now = u64::try_from((self.parts.clock)().get() / 1000).unwrap_or(0);
+        open(&self.parts.secrets, seal, now, body).map_err(|error| {
+            tracing::warn!(%error, body.bytes = body.len(), "Refused an envelope: {error}");
+            Problem::from(error)
+        })
+    }
+
+    /// Writes the report in a task of its own: when the edge hangs up, the report is stored or it
+    /// is not, and nothing in between.
+    async fn store(
+        &self,
+        envelope: Envelope,
+        slot: OwnedSemaphorePermit,
+    ) -> Result<Receipt, Problem> {
+        let Some(pipeline) = self.parts.pipelines.get(&envelope.source) else {
+            tracing::error!("Refused an envelope: its source is not in this configuration");
+            return Err(Problem::UnknownSource);
+        };
+        let source = envelope.source.clone();
+        let report = NewReport {
+            input_hash: envelope.input.hash(),
+            input: envelope.input.as_str().as_bytes().to_vec(),
+            identity: envelope.identity,
+            links: envelope.links,
+            source: envelope.source,
+            mapping_digest: envelope.mapping_digest,
+            order: envelope.order,
+            pipeline: pipeline.clone(),
+        };
+        let store = Arc::clone(&self.parts.store);
+        let task = tokio::spawn(async move {
+            let ingested = store.ingest(report).await;
+            drop(slot);
+            ingested
+        });
+        match task.await {
+            Ok(Ok(ingested)) => self.receipt(&source, ingested),
+            Ok(Err(error)) => {
+                tracing::error!(source.name = source, %error, "Did not store a report: {error}");
+                Err(match error {
+                    StoreError::Busy => Problem::Busy,
+                    StoreError::Full
+                    | StoreError::Unavailable(_)
+                    | StoreError::Corrupt(_)
+                    | StoreError::Damaged
+                    | StoreError::NewerSchema { .. }
+                    | StoreError::Foreign
+                    | StoreError::Url
+                    | StoreError::Fault(_) => Problem::NotStored,
+                })
+            }
+            Err(error) => {
+                tracing::error!(%error, "A defect: the task that stores a report ended early");
+                Err(Problem::Internal)
+            }
+        }
+    }
+
+    fn receipt(&self, source: &str, ingested: Ingested) -> Result<Receipt, Problem> {
+        match ingested {
+            Ingested::Accepted { key, state } => {
+                self.parts.wake.notify_one();
+                tracing::debug!(report.key = %key, source.name = source, "Accepted report {key}");
+                let state = state.as_str();
+                Ok(Receipt {
+                    report_key: key,
+                    state,
+                    duplicate: false,
+                    conflict: None,
+                })
+            }
+            Ingested::Duplicate {
+                key,
+                state,
+                content,
+            } => {
+                let conflict = match content {
+                    Content::Same => None,
+                    Content::Conflict { seen } => {
+                        tracing::warn!(
+                            report.key = %key, source.name = source, conflict.seen = seen,
+                            "Report {key} came again with another content; the first one stays"
+                        );
+                        Some(true)
+                    }
+                };
+                Ok(Receipt {
+                    report_key: key,
+                    state: state.as_str(),
+                    duplicate: true,
+                    conflict,
+                })
+            }
+            Ingested::MappingChanged { bound } => {
+                tracing::error!(
+                    source.name = source, mapping.bound = %bound,
+                    "The mapping of source `{source}` is not the one that it is bound to"
+                );
+                Err(Problem::MappingChanged)
+            }
+        }
+    }
+}
+
+/// What the edge passes on to the sender.
+#[derive(Serialize)]
+struct Receipt {
+    report_key: ReportKey,
+    state: &'static str,
+    duplicate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conflict: Option<bool>,
+}
+
+impl IntoResponse for Receipt {
+    fn into_response(self) -> Response {
+        let status = if self.duplicate {
+            StatusCode::OK
+        } else {
+            StatusCode::ACCEPTED
+        };
+        (status, Json(self)).into_response()
+    }
+}
+
+/// The value of a header that stands exactly once.
+fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<&'h str, Problem> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next().map(HeaderValue::to_str), values.next()) {
+        (Some(Ok(value)), None) => Ok(value),
+        (Some(_) | None, _) => Err(Problem::Unauthorized),
+    }
+}
+
+impl From<SealError> for Problem {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::Unauthorized => Self::Unauthorized,
+            SealError::Stale { .. } => Self::StaleEnvelope,
+            SealError::Envelope(EnvelopeError::KeyMismatch) => Self::KeyMismatch,
+            SealError::Envelope(EnvelopeError::HashMismatch) => Self::HashMismatch,
+            SealError::Envelope(
+                EnvelopeError::Unreadable(_)
+                | EnvelopeError::Malformed(_)
+                | EnvelopeError::UnknownMember(_)
+                | EnvelopeError::Identity(_),
+            ) => Self::BadEnvelope,
+        }
+    }
+}
+
+/// Takes one report in.
+pub(super) async fn post(State(api): State<Arc<IngestApi>>, request: Request) -> Response {
+    match take_in(&api, request).await {
+        Ok(receipt) => receipt.into_response(),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn take_in(api: &IngestApi, request: Request) -> Result<Receipt, Problem> {
+    let slot = Arc::clone(&api.slots)
+        .try_acquire_owned()
+        .map_err(|_| Problem::Busy)?;
+    let (parts, body) = request.into_parts();
+    let body = read(&parts.headers, body, api.parts.limits.envelope_bytes_max).await?;
+    let envelope = api.open(&parts.headers, &body)?;
+    api.store(envelope, slot).await
+}
+
+/// Reads a bounded body in a bounded time.
+async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+    let too_large = Problem::TooLarge { bytes_max };
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    let length = length.and_then(|length| length.parse::<usize>().ok());
+    if length.is_some_and(|length| length > bytes_max) {
+        return Err(too_large);
+    }
+    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, bytes_max));
+    match read.await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(error)) if is_length_limit(&error) => Err(too_large),
+        Ok(Err(_)) => Err(Problem::BadEnvelope),
+        Err(_) => Err(Problem::RequestTimeout),
+    }
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if inner.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = inner.source();
+    }
+    false
+}

@@ -1,0 +1,325 @@
+//! The documents that reports, attempts and counts are shown as: by the API, and by the command
+//! line's `--json`. Keys are 64 hexadecimal digits, numbers that may pass 2^53 are strings, times
+//! are RFC 3339 in UTC.
+
+use std::collections::BTreeMap;
+
+use fencepost_identity::{
+    identity::{Identity, Version},
+    key::{CallKey, ContentHash, ReportKey, ResultKey},
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    clock::UnixMillis,
+    report::{AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, WorkerId},
+    store::{
+        AttemptView, CallRecord, Page, ReportSummary, ReportView, ResultView, ReviewStatus,
+        ReviewView, Stats,
+    },
+};
+
+/// An identity; unlike where it is read, a revision is a string.
+#[derive(Debug, Serialize)]
+pub struct IdentityWire {
+    tenant: String,
+    namespace: String,
+    report_id: String,
+    version: VersionWire,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum VersionWire {
+    Revision(String),
+    Content(ContentHash),
+    Event,
+}
+
+impl From<Identity> for IdentityWire {
+    fn from(identity: Identity) -> Self {
+        Self {
+            tenant: identity.tenant.to_string(),
+            namespace: identity.namespace.to_string(),
+            report_id: identity.report_id.to_string(),
+            version: match identity.version {
+                Version::Revision(revision) => VersionWire::Revision(revision.get().to_string()),
+                Version::Content(hash) => VersionWire::Content(hash),
+                Version::Event => VersionWire::Event,
+            },
+        }
+    }
+}
+
+/// A report in a list.
+#[derive(Debug, Serialize)]
+pub struct SummaryWire {
+    report_key: ReportKey,
+    identity: IdentityWire,
+    state: &'static str,
+    outcome: Option<Outcome>,
+    source: String,
+    pipeline: String,
+    received_at: UnixMillis,
+    updated_at: UnixMillis,
+    attempt_count: String,
+    charged_count: String,
+}
+
+impl From<ReportSummary> for SummaryWire {
+    fn from(summary: ReportSummary) -> Self {
+        Self {
+            report_key: summary.key,
+            identity: summary.identity.into(),
+            state: summary.state.as_str(),
+            outcome: summary.state.outcome(),
+            source: summary.source,
+            pipeline: summary.pipeline,
+            received_at: summary.received,
+            updated_at: summary.updated,
+            attempt_count: summary.attempts.to_string(),
+            charged_count: summary.charged.to_string(),
+        }
+    }
+}
+
+/// A report with all that hangs on it but its input and its attempts.
+#[derive(Debug, Serialize)]
+pub struct ReportWire {
+    #[serde(flatten)]
+    summary: SummaryWire,
+    /// What its job is bound to; the schema's version stands in the result.
+    classifier_version: Option<String>,
+    token: FencingToken,
+    order: Option<String>,
+    links: BTreeMap<String, String>,
+    result: Option<ResultWire>,
+    /// For pipelines whose result is a list of them.
+    findings: [(); 0],
+    review: Option<ReviewWire>,
+    conflict_count: String,
+}
+
+impl From<ReportView> for ReportWire {
+    fn from(report: ReportView) -> Self {
+        Self {
+            summary: report.summary.into(),
+            classifier_version: report.classifier_version,
+            token: report.token,
+            order: report.order,
+            links: report.links.into_iter().collect(),
+            result: report.result.map(ResultWire::from),
+            findings: [],
+            review: report.review.map(ReviewWire::from),
+            conflict_count: report.conflicts.to_string(),
+        }
+    }
+}
+
+/// The canonical result.
+#[derive(Debug, Serialize)]
+pub struct ResultWire {
+    result_key: ResultKey,
+    schema_version: String,
+    /// As it was committed, digit for digit; null where it can't be read.
+    value: Option<Box<RawValue>>,
+    attempt: AttemptNumber,
+    created_at: UnixMillis,
+}
+
+impl From<ResultView> for ResultWire {
+    fn from(result: ResultView) -> Self {
+        Self {
+            result_key: result.key,
+            schema_version: result.schema_version,
+            value: RawValue::from_string(result.value).ok(),
+            attempt: result.attempt,
+            created_at: result.created,
+        }
+    }
+}
+
+/// The review item.
+#[derive(Debug, Serialize)]
+pub struct ReviewWire {
+    revision: String,
+    status: ReviewStatus,
+    reason: ReviewReason,
+    note: Option<String>,
+    opened_at: UnixMillis,
+    closed_at: Option<UnixMillis>,
+}
+
+impl From<ReviewView> for ReviewWire {
+    fn from(review: ReviewView) -> Self {
+        Self {
+            revision: review.revision.to_string(),
+            status: review.status,
+            reason: review.reason,
+            note: review.note,
+            opened_at: review.opened,
+            closed_at: review.closed,
+        }
+    }
+}
+
+/// An attempt.
+#[derive(Debug, Serialize)]
+pub struct AttemptWire {
+    number: AttemptNumber,
+    charged: bool,
+    outcome: Option<AttemptOutcome>,
+    reason: Option<String>,
+    started_at: UnixMillis,
+    ended_at: Option<UnixMillis>,
+    worker: WorkerId,
+    token: FencingToken,
+    classifier_version: String,
+    schema_version: String,
+    call: Option<CallWire>,
+    call_key: Option<CallKey>,
+    verdict: Option<AttemptOutcome>,
+    /// The answer as it came, where it is kept; U+FFFD for what is not UTF-8.
+    raw: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CallWire {
+    provider: String,
+    model: String,
+    request_id: Option<String>,
+    tokens_in: Option<String>,
+    tokens_out: Option<String>,
+}
+
+impl From<AttemptView> for AttemptWire {
+    fn from(attempt: AttemptView) -> Self {
+        Self {
+            number: attempt.number,
+            charged: attempt.charged,
+            outcome: attempt.outcome,
+            reason: attempt.reason,
+            started_at: attempt.started,
+            ended_at: attempt.ended,
+            worker: attempt.worker,
+            token: attempt.token,
+            classifier_version: attempt.classifier_version,
+            schema_version: attempt.schema_version,
+            call: attempt.call.map(CallWire::from),
+            call_key: attempt.call_key,
+            verdict: attempt.verdict,
+            raw: attempt
+                .raw
+                .map(|raw| String::from_utf8_lossy(&raw).into_owned()),
+        }
+    }
+}
+
+impl From<CallRecord> for CallWire {
+    fn from(call: CallRecord) -> Self {
+        Self {
+            provider: call.provider,
+            model: call.model,
+            request_id: call.request_id,
+            tokens_in: call.tokens_in.map(|tokens| tokens.to_string()),
+            tokens_out: call.tokens_out.map(|tokens| tokens.to_string()),
+        }
+    }
+}
+
+/// All attempts on a report, the first one first.
+#[derive(Debug, Serialize)]
+pub struct AttemptsWire {
+    attempts: Vec<AttemptWire>,
+}
+
+impl From<Vec<AttemptView>> for AttemptsWire {
+    fn from(attempts: Vec<AttemptView>) -> Self {
+        Self {
+            attempts: attempts.into_iter().map(AttemptWire::from).collect(),
+        }
+    }
+}
+
+/// A page of reports, the newest first.
+#[derive(Debug, Serialize)]
+pub struct PageWire {
+    reports: Vec<SummaryWire>,
+    /// Rows that can't be understood: table, column and key.
+    unreadable: Vec<String>,
+    /// What `cursor` is for the next page; null on the last one.
+    next: Option<String>,
+}
+
+impl From<Page> for PageWire {
+    fn from(page: Page) -> Self {
+        Self {
+            reports: page.reports.into_iter().map(SummaryWire::from).collect(),
+            unreadable: page.unreadable.iter().map(ToString::to_string).collect(),
+            next: page.next.map(|cursor| cursor.to_string()),
+        }
+    }
+}
+
+/// Counts and ages.
+#[derive(Debug, Serialize)]
+pub struct StatsWire {
+    states: Vec<StateWire>,
+    results: String,
+    attempts: String,
+    charged_attempts: String,
+    reviews_open: String,
+    conflicts: String,
+    undelivered_events: String,
+    paused: String,
+    set_aside: String,
+    /// Unfinished jobs that are bound to a version which this configuration does not have.
+    stranded: String,
+}
+
+#[derive(Debug, Serialize)]
+struct StateWire {
+    state: &'static str,
+    outcome: Option<Outcome>,
+    count: String,
+    oldest_seconds: u64,
+}
+
+impl StatsWire {
+    /// `versions` are the pipelines that can be worked for, with their classifier versions.
+    #[must_use]
+    pub fn new(stats: Stats, versions: &[(String, String)]) -> Self {
+        let stranded = stats.unfinished.iter().filter(|unfinished| {
+            let bound = unfinished.classifier_version.as_deref();
+            let can = |(pipeline, version): &(String, String)| {
+                *pipeline == unfinished.pipeline && bound.is_none_or(|bound| bound == version)
+            };
+            !versions.iter().any(can)
+        });
+        Self {
+            stranded: stranded
+                .map(|unfinished| unfinished.count)
+                .sum::<u64>()
+                .to_string(),
+            states: stats
+                .states
+                .iter()
+                .map(|count| StateWire {
+                    state: count.state.as_str(),
+                    outcome: count.state.outcome(),
+                    count: count.count.to_string(),
+                    oldest_seconds: count.oldest_ms / 1000,
+                })
+                .collect(),
+            results: stats.results.to_string(),
+            attempts: stats.attempts.to_string(),
+            charged_attempts: stats.charged.to_string(),
+            reviews_open: stats.reviews_open.to_string(),
+            conflicts: stats.conflicts.to_string(),
+            undelivered_events: stats.undelivered.to_string(),
+            paused: stats.paused.to_string(),
+            set_aside: stats.set_aside.to_string(),
+        }
+    }
+}
