@@ -1,0 +1,352 @@
+//! One source: how its deliveries are verified, identified and forwarded.
+
+use super::{
+    Item, Section,
+    secrets::{Secrets, secrets},
+};
+use crate::{
+    canonical::to_canonical,
+    identity::{Namespace, Tenant},
+    json::Value,
+    mapping::{Mapping, TenantForm, VersionForm},
+    pointer::Pointer,
+    signature::Preset,
+};
+
+const BODY_BYTES_DEFAULT: u64 = 1_048_576;
+/// No provider sends more, and the whole body is held in memory.
+const BODY_BYTES_MAX: u64 = 25 * 1_048_576;
+/// A sender waits 3 s at the shortest.
+const ACK_DEADLINE_MS_DEFAULT: u64 = 2_500;
+const ACK_DEADLINE_MS_MAX: u64 = 60_000;
+
+/// A source: one route of deliveries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The segment of its route: 1 to 64 of `a-z 0-9 - _`.
+    pub name: String,
+    /// How its signature is made.
+    pub verify: Preset,
+    /// Which variables hold its secrets.
+    pub secrets: Secrets,
+    /// Which tenants its sender may name.
+    pub senders: Senders,
+    /// The pipeline that its reports go to.
+    pub pipeline: String,
+    /// What a delivery must have to be a report; any other is ignored.
+    pub filter: Vec<Filter>,
+    /// The most bytes of a body.
+    pub max_body_bytes: usize,
+    /// How long the sender waits for the report to be stored, in milliseconds.
+    pub ack_deadline_ms: u64,
+    /// How its reports are identified.
+    pub mapping: Mapping,
+    /// What tells which version of a report is current.
+    pub order: Option<Pointer>,
+    /// The immutable input, by name.
+    pub input: Vec<(String, Pointer)>,
+    /// For people only, by name.
+    pub links: Vec<(String, Pointer)>,
+}
+
+/// Which tenants a sender may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Senders {
+    /// Any: the tenant is fixed, or the secret belongs to it, or the sender is trusted.
+    Any,
+    /// Only these.
+    Tenants(Vec<Tenant>),
+}
+
+impl Senders {
+    /// Whether the sender may name this tenant.
+    #[must_use]
+    pub fn may_name(&self, tenant: &Tenant) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Tenants(tenants) => tenants.contains(tenant),
+        }
+    }
+}
+
+/// A member of the payload and the values that it may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Where the member stands.
+    pub pointer: Pointer,
+    /// Canonical JSON of each value.
+    allowed: Vec<String>,
+}
+
+impl Filter {
+    /// Whether a payload has the member with one of the values.
+    #[must_use]
+    pub fn matches(&self, payload: &Value<'_>) -> bool {
+        let value = self
+            .pointer
+            .find(payload)
+            .and_then(|value| to_canonical(value).ok());
+        value.is_some_and(|value| self.allowed.contains(&value))
+    }
+}
+
+impl Source {
+    /// Reads one table of `source`; mistakes are noted in the document.
+    pub(super) fn read(name: &str, item: &Item<'_, '_>) -> Option<Self> {
+        let mut table = item.table()?;
+        let default_namespace = Namespace::new(name);
+        if default_namespace.is_err() {
+            item.error(
+                "a source is named by 1 to 64 of a-z 0-9 - _: its name is part of its route",
+            );
+        }
+        let verify = table.require("verify").and_then(|item| preset(&item));
+        let identity = table.require("identity").and_then(|item| item.table());
+        let order_and_mapping = identity.and_then(|table| mapping(table, default_namespace.ok()));
+        let tenant = order_and_mapping
+            .as_ref()
+            .map(|(_, mapping)| mapping.tenant.clone());
+        let secrets = table
+            .require("secrets")
+            .and_then(|item| secrets(&item, tenant.as_ref()));
+        let senders = senders(&mut table, tenant.as_ref());
+        let pipeline = table.require("pipeline").and_then(|item| item.text());
+        let filter = table
+            .get("filter")
+            .map_or(Some(vec![]), |item| filters(&item));
+        let max_body_bytes = table.get("max_body_bytes");
+        let max_body_bytes = max_body_bytes
+            .map_or(Some(BODY_BYTES_DEFAULT), |item| {
+                item.integer(1, BODY_BYTES_MAX)
+            })
+            .and_then(|bytes| usize::try_from(bytes).ok());
+        let ack_deadline_ms = table
+            .get("ack_deadline_ms")
+            .map_or(Some(ACK_DEADLINE_MS_DEFAULT), |item| {
+                item.integer(1, ACK_DEADLINE_MS_MAX)
+            });
+        let input = table.require("input").and_then(|item| input(&item));
+        let links = table
+            .get("links")
+            .map_or(Some(vec![]), |item| pointers(&item.table()?));
+        table.finish();
+        let (order, mapping) = order_and_mapping?;
+        Some(Self {
+            name: name.to_owned(),
+            verify: verify?,
+            secrets: secrets?,
+            senders: senders?,
+            pipeline: pipeline?.to_owned(),
+            filter: filter?,
+            max_body_bytes: max_body_bytes?,
+            ack_deadline_ms: ack_deadline_ms?,
+            mapping,
+            order,
+            input: input?,
+            links: links?,
+        })
+    }
+
+    /// Whether this source and another would give one report two meanings.
+    pub(super) fn clashes_with(&self, other: &Self) -> bool {
+        let shared = self.mapping.namespace == other.mapping.namespace;
+        let same = self.mapping == other.mapping
+            && self.input == other.input
+            && self.pipeline == other.pipeline;
+        shared && !same
+    }
+}
+
+fn preset(item: &Item<'_, '_>) -> Option<Preset> {
+    if item.as_table().is_some() {
+        let known = Preset::NAMES.join("`, `");
+        item.error(format!(
+            "schemes of your own are not supported; presets are `{known}`"
+        ));
+        return None;
+    }
+    let name = item.text()?;
+    let preset = Preset::from_name(name);
+    if preset.is_none() {
+        let near = |known: &&&str| strsim::damerau_levenshtein(name, known);
+        let nearest = Preset::NAMES
+            .iter()
+            .min_by_key(near)
+            .copied()
+            .unwrap_or_default();
+        item.error(format!(
+            "this preset is not known; did you mean `{nearest}`?"
+        ));
+    }
+    preset
+}
+
+fn mapping(
+    mut table: Section<'_, '_>,
+    default_namespace: Option<Namespace>,
+) -> Option<(Option<Pointer>, Mapping)> {
+    let tenant = table.require("tenant").and_then(|item| tenant_form(&item));
+    let namespace = table.get("namespace").map_or(default_namespace, |item| {
+        item.parse(|text| Namespace::new(text))
+    });
+    let report_id = table
+        .require("report_id")
+        .and_then(|item| item.parse(|t| Pointer::new(t)));
+    let version = table
+        .require("version")
+        .and_then(|item| version_form(&item));
+    let order = match table.get("order") {
+        None => Some(None),
+        Some(item) => item.parse(|text| Pointer::new(text)).map(Some),
+    };
+    table.finish();
+    let mapping = Mapping {
+        tenant: tenant?,
+        namespace: namespace?,
+        report_id: report_id?,
+        version: version?,
+    };
+    Some((order?, mapping))
+}
+
+fn tenant_form(item: &Item<'_, '_>) -> Option<TenantForm> {
+    let mut table = item.table()?;
+    let value = table
+        .get("value")
+        .map(|item| item.parse(|text| Tenant::new(text)));
+    let pointer = table
+        .get("pointer")
+        .map(|item| item.parse(|text| Pointer::new(text)));
+    let route = table.get("route").map(|item| item.bool());
+    table.finish();
+    match (value, pointer, route) {
+        (Some(value), None, None) => value.map(TenantForm::Value),
+        (None, Some(pointer), None) => pointer.map(TenantForm::Pointer),
+        (None, None, Some(Some(true))) => Some(TenantForm::Route),
+        _ => {
+            item.error("exactly one of { value = … }, { pointer = … } and { route = true }");
+            None
+        }
+    }
+}
+
+fn version_form(item: &Item<'_, '_>) -> Option<VersionForm> {
+    if item.as_text() == Some("event") {
+        return Some(VersionForm::Event);
+    }
+    let mut table = match item.as_table() {
+        Some(table) => table,
+        None => {
+            item.error("one of { revision = … }, { content = […] } and \"event\"");
+            return None;
+        }
+    };
+    let revision = table
+        .get("revision")
+        .map(|item| item.parse(|text| Pointer::new(text)));
+    let content = table.get("content").map(|item| {
+        let items = item.array()?;
+        if items.is_empty() {
+            item.error("a content version needs at least one pointer");
+        }
+        items
+            .iter()
+            .map(|item| item.parse(|text| Pointer::new(text)))
+            .collect::<Option<Vec<_>>>()
+    });
+    table.finish();
+    match (revision, content) {
+        (Some(revision), None) => revision.map(VersionForm::Revision),
+        (None, Some(content)) => content.map(VersionForm::Content),
+        (None, None) | (Some(_), Some(_)) => {
+            item.error("one of { revision = … }, { content = […] } and \"event\"");
+            None
+        }
+    }
+}
+
+fn senders(table: &mut Section<'_, '_>, tenant: Option<&TenantForm>) -> Option<Senders> {
+    let sender = table.get("sender");
+    let tenants = table.get("tenants");
+    if let Some(item) = &sender
+        && item.text()? != "trusted"
+    {
+        item.error("the only value is \"trusted\"; else list the `tenants` it may name");
+    }
+    if let (Some(item), Some(_)) = (&sender, &tenants) {
+        item.error("either sender = \"trusted\" or `tenants`, not both");
+    }
+    if let Some(item) = &tenants {
+        let items = item.array()?;
+        let tenants = items
+            .iter()
+            .map(|item| item.parse(|text| Tenant::new(text)));
+        return tenants.collect::<Option<_>>().map(Senders::Tenants);
+    }
+    let named_by_payload = matches!(tenant, Some(TenantForm::Pointer(_)));
+    if named_by_payload && sender.is_none() {
+        table.error(
+            "the payload names the tenant: say sender = \"trusted\", or list the `tenants` that \
+             the sender may name",
+        );
+    }
+    Some(Senders::Any)
+}
+
+fn filters(item: &Item<'_, '_>) -> Option<Vec<Filter>> {
+    let entries = item.table()?;
+    let filters = entries.entries().map(|(pointer, item)| {
+        let pointer = Pointer::new(pointer)
+            .map_err(|error| item.error(error.to_string()))
+            .ok()?;
+        let values = item.array()?;
+        if values.is_empty() {
+            item.error("no delivery would ever match an empty list");
+        }
+        let allowed = values.iter().map(scalar).collect::<Option<_>>()?;
+        Some(Filter { pointer, allowed })
+    });
+    // All are read before the first bad one ends it, so that every mistake is told.
+    let filters: Vec<Option<Filter>> = filters.collect();
+    filters.into_iter().collect()
+}
+
+/// The canonical JSON of a value to compare with.
+fn scalar(item: &Item<'_, '_>) -> Option<String> {
+    let value = match item.as_text() {
+        Some(text) => {
+            let mut json = String::new();
+            crate::canonical::write_str(text, &mut json);
+            Some(json)
+        }
+        None => item.as_scalar(),
+    };
+    if value.is_none() {
+        item.error("this must be a string, a decimal integer, true or false");
+    }
+    value
+}
+
+fn input(item: &Item<'_, '_>) -> Option<Vec<(String, Pointer)>> {
+    if item.as_text() == Some("reference") {
+        item.error("fetching the content by reference is not supported; name what to forward");
+        return None;
+    }
+    let table = item.table()?;
+    if table.is_empty() {
+        item.error("at least one name: a report without input can't be extracted from");
+    }
+    let input = pointers(&table)?;
+    if input.iter().any(|(_, pointer)| pointer.as_str().is_empty()) {
+        item.error("the pointer \"\" would forward the whole payload; name what is needed");
+    }
+    Some(input)
+}
+
+fn pointers(table: &Section<'_, '_>) -> Option<Vec<(String, Pointer)>> {
+    let pointers = table
+        .entries()
+        .map(|(name, item)| Some((name.to_owned(), item.parse(|text| Pointer::new(text))?)));
+    let pointers: Vec<Option<_>> = pointers.collect();
+    pointers.into_iter().collect()
+}
