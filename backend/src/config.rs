@@ -6,6 +6,8 @@ mod environment;
 mod manifest;
 mod pipeline;
 mod project;
+#[cfg(test)]
+mod tests;
 
 use std::{
     fmt,

@@ -1,0 +1,333 @@
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+const EDGE_SECRET: &str = "edge-canary-0123456789";
+const PREVIOUS_SECRET: &str = "previous-canary-0123456789";
+const ADMIN_TOKEN: &str = "admin-canary-0123456789";
+
+/// The file that the project itself ships.
+fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fencepost.toml")
+}
+
+fn read(vars: &[(&str, &str)], role: Role) -> Result<Config, ConfigErrors> {
+    let lookup = |name: &str| {
+        let found = vars.iter().find(|(other, _)| *other == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    Config::from_lookup(&lookup, role)
+}
+
+fn good() -> Vec<(&'static str, String)> {
+    vec![
+        ("FENCEPOST_CONFIG", shipped().to_str().unwrap().to_owned()),
+        ("FENCEPOST_EDGE_SECRET", EDGE_SECRET.to_owned()),
+        ("FENCEPOST_EDGE_SECRET_PREVIOUS", PREVIOUS_SECRET.to_owned()),
+        ("FENCEPOST_ADMIN_TOKEN", ADMIN_TOKEN.to_owned()),
+        (
+            "FENCEPOST_DATABASE_URL",
+            "sqlite:///var/lib/path-canary.db".to_owned(),
+        ),
+    ]
+}
+
+/// The good environment with one value changed, or taken away.
+fn changed(name: &str, value: Option<&str>, role: Role) -> Result<Config, ConfigErrors> {
+    let good = good();
+    let others = good.iter().filter(|(other, _)| *other != name);
+    let mut vars: Vec<_> = others
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    vars.extend(value.map(|value| (name, value)));
+    read(&vars, role)
+}
+
+fn lines(config: Result<Config, ConfigErrors>) -> Vec<String> {
+    config.map(drop).unwrap_err().lines().to_vec()
+}
+
+#[test]
+fn the_shipped_file_is_read_with_the_defaults_of_the_environment() {
+    let config = changed("NOTHING", None, Role::All).unwrap();
+    assert_eq!(config.ingest.as_ref().unwrap().listen, LISTEN_DEFAULT);
+    assert_eq!(config.ingest.as_ref().unwrap().secrets.len(), 2);
+    assert_eq!(config.admin.listen, ADMIN_LISTEN_DEFAULT);
+    let names: Vec<_> = config.project.pipelines_by_source().into_keys().collect();
+    let sources = [
+        "github-comments",
+        "github-discussions",
+        "github-pull-requests",
+        "reports",
+    ];
+    assert_eq!(names, sources);
+    let pipeline = &config.project.pipelines[0];
+    assert_eq!(
+        (pipeline.name.as_str(), pipeline.max_attempts),
+        ("moderation", 3)
+    );
+    assert_eq!(pipeline.lease, std::time::Duration::from_secs(60));
+    assert_eq!(
+        pipeline.max_elapsed,
+        std::time::Duration::from_secs(24 * 60 * 60)
+    );
+    assert_eq!(pipeline.review_when.len(), 2);
+    let variables = config.project.secret_variables();
+    assert_eq!(variables, ["github_secret", "reports_master_secret"]);
+}
+
+#[test]
+fn debug_output_shows_no_secret_and_no_database_password() {
+    let shown = format!("{:#?}", changed("NOTHING", None, Role::All).unwrap());
+    assert!(!shown.contains("canary"), "{shown}");
+}
+
+#[test]
+fn a_worker_needs_no_edge_secret_and_others_do() {
+    assert!(
+        changed("FENCEPOST_EDGE_SECRET", None, Role::Worker)
+            .unwrap()
+            .ingest
+            .is_none()
+    );
+    for role in [Role::All, Role::Api] {
+        let lines = lines(changed("FENCEPOST_EDGE_SECRET", None, role));
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].starts_with("FENCEPOST_EDGE_SECRET (or FENCEPOST_EDGE_SECRET_FILE)"));
+    }
+}
+
+#[test]
+fn without_an_admin_token_nothing_starts() {
+    for role in [Role::All, Role::Api, Role::Worker] {
+        let lines = lines(changed("FENCEPOST_ADMIN_TOKEN", None, role));
+        assert!(
+            lines[0].contains("it protects the admin listener"),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
+fn a_database_of_another_kind_is_refused_without_its_password() {
+    for url in ["postgres://u:canary@h/d", "mysql://canary@h", "canary"] {
+        let lines = lines(changed("FENCEPOST_DATABASE_URL", Some(url), Role::All));
+        assert!(
+            lines.len() == 1 && !lines[0].contains("canary"),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    let lines = lines(read(
+        &[
+            ("FENCEPOST_CONFIG", "/nowhere/fencepost.toml"),
+            ("FENCEPOST_LISTEN", "localhost"),
+            ("FENCEPOST_ADMIN_LISTEN", "8081"),
+            ("FENCEPOST_EDGE_SECRET", "canary"),
+            ("FENCEPOST_DATABASE_URL", "nonsense"),
+        ],
+        Role::All,
+    ));
+    for (line, start) in lines.iter().zip([
+        "FENCEPOST_DATABASE_URL: not a URL",
+        "FENCEPOST_LISTEN: `localhost` is no address",
+        "FENCEPOST_EDGE_SECRET has 6 bytes",
+        "FENCEPOST_ADMIN_LISTEN: `8081` is no address",
+        "FENCEPOST_ADMIN_TOKEN (or FENCEPOST_ADMIN_TOKEN_FILE) is not set",
+        "/nowhere/fencepost.toml can't be read",
+    ]) {
+        assert!(line.starts_with(start), "{line}");
+        assert!(!line.contains("canary"));
+    }
+    assert_eq!(lines.len(), 6);
+}
+
+/// A folder with the shipped file, changed, and beside it what it names.
+fn project(changes: &[(&str, &str)]) -> Result<Project, ConfigErrors> {
+    let folder = tempfile::tempdir().unwrap();
+    let from = shipped();
+    let mut text = std::fs::read_to_string(&from).unwrap();
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old} is not in the shipped file");
+        text = text.replace(old, new);
+    }
+    for name in [
+        "backend/schemas/moderation-v3.json",
+        "backend/prompts/moderation-7.md",
+    ] {
+        let to = folder.path().join(name);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(from.parent().unwrap().join(name), to).unwrap();
+    }
+    std::fs::write(folder.path().join("empty.md"), " \n").unwrap();
+    std::fs::write(folder.path().join("broken.json"), "{\"type\": \"object\"").unwrap();
+    let file = folder.path().join("fencepost.toml");
+    std::fs::write(&file, text).unwrap();
+    Project::load(&file)
+}
+
+#[test]
+fn each_mistake_of_the_file_is_told_with_its_line_and_key() {
+    assert!(project(&[]).is_ok());
+    for (old, new, expected) in [
+        (
+            "max_attempts = 3",
+            "max_atempts = 3",
+            "pipeline.moderation.max_atempts`: this key is",
+        ),
+        (
+            "max_attempts = 3",
+            "max_atempts = 3",
+            "did you mean `max_attempts`?",
+        ),
+        (
+            "max_attempts = 3",
+            "max_attempts = 0",
+            "an integer from 1 to 100",
+        ),
+        (
+            "lease_seconds = 60",
+            "lease_seconds = -1",
+            "pipeline.moderation.lease_seconds",
+        ),
+        (
+            "max_elapsed = \"24h\"",
+            "max_elapsed = \"1 day\"",
+            "a number and one of s, m, h and d",
+        ),
+        (
+            "moderation-v3.json",
+            "moderation-v4.json",
+            "moderation-v4.json can't be read",
+        ),
+        (
+            "backend/schemas/moderation-v3.json",
+            "broken.json",
+            "broken.json: the schema is not",
+        ),
+        (
+            "prompts/moderation-7.md",
+            "prompts/moderation-8.md",
+            "moderation-8.md can't be read",
+        ),
+        (
+            "backend/prompts/moderation-7.md",
+            "empty.md",
+            "empty.md is empty",
+        ),
+        (
+            "schema_version = \"moderation-v3\"",
+            "",
+            "the key `schema_version` is missing",
+        ),
+        (
+            "= \"moderation-7\"",
+            "= \"moderation 7\"",
+            "a version is 1 to 128 printable",
+        ),
+        (
+            "extractor = \"baseline\"",
+            "extractor = \"gpt\"",
+            "there is no table [extractor.gpt]",
+        ),
+        (
+            "kind = \"baseline\"",
+            "kind = \"oracle\"",
+            "extractor.baseline.kind`: this kind is not",
+        ),
+        (
+            "kind = \"classification\"",
+            "kind = \"findings\"",
+            "`findings` is not supported",
+        ),
+        (
+            "/confidence",
+            "/confidense",
+            "the schema describes no such member",
+        ),
+        (
+            "below = 0.7",
+            "below = 0.7, above = 0.9",
+            "exactly one of `is`, `below` and `above`",
+        ),
+        (
+            "is = true",
+            "is = 0.5",
+            "a string, a decimal integer, true or false",
+        ),
+        (
+            "[pipeline.moderation]",
+            "[pipeline.\"a b\"]",
+            "a name is 1 to 64 of",
+        ),
+        (
+            "[pipeline.moderation]",
+            "[pipeline.other]",
+            "the pipeline `moderation` is not in this",
+        ),
+        (
+            "[extractor.baseline]",
+            "[extractors.baseline]",
+            "`extractors`: this key is not known",
+        ),
+        (
+            "verify = \"github\"",
+            "verify = \"gitub\"",
+            "did you mean `github`?",
+        ),
+    ] {
+        let errors = project(&[(old, new)]).map(drop).unwrap_err();
+        let told = errors.lines().iter().any(|line| line.contains(expected));
+        assert!(told, "{new}: {errors:?}");
+        assert!(
+            errors
+                .lines()
+                .iter()
+                .all(|line| line.contains("fencepost.toml: line "))
+        );
+    }
+}
+
+#[test]
+fn several_mistakes_of_the_file_are_told_at_once() {
+    let errors = project(&[
+        ("max_attempts = 3", "max_atempts = 3"),
+        ("moderation-v3.json", "moderation-v4.json"),
+        ("kind = \"baseline\"", "kind = \"oracle\""),
+        ("verify = \"github\"", "verify = \"gitub\""),
+    ]);
+    // The preset stands in three sources.
+    assert_eq!(errors.map(drop).unwrap_err().len(), 6);
+}
+
+#[test]
+fn the_digest_of_a_classifier_covers_what_shapes_an_answer_and_nothing_else() {
+    let digest = |changes: &[(&str, &str)], fingerprint: serde_json::Value| {
+        let project = project(changes).unwrap();
+        project.pipelines[0]
+            .versions(&fingerprint)
+            .classifier_digest
+    };
+    let print = |model: &str| serde_json::json!({"provider": "p", "model": model});
+    let first = digest(&[], print("m"));
+    assert_eq!(
+        first,
+        digest(&[], serde_json::json!({"model": "m", "provider": "p"}))
+    );
+    assert_eq!(
+        first,
+        digest(&[("max_attempts = 3", "max_attempts = 4")], print("m"))
+    );
+    assert_eq!(first, digest(&[("below = 0.7", "below = 0.8")], print("m")));
+    assert_ne!(first, digest(&[], print("n")));
+    let renamed = [
+        ("[pipeline.moderation]", "[pipeline.x]"),
+        ("= \"moderation\"", "= \"x\""),
+    ];
+    assert_ne!(first, digest(&renamed, print("m")));
+    let other = [("backend/prompts/moderation-7.md", "fencepost.toml")];
+    assert_ne!(first, digest(&other, print("m")));
+}
