@@ -1,0 +1,380 @@
+//! The shape of the code, held by a test: what stands where, who may name whom, and how long.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const COLUMNS_MAX: usize = 100;
+const FILE_LINES_MAX: usize = 400;
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// A word, where alone it may stand, and why.
+const WALLS: &[(&str, &[&str], &str)] = &[
+    (
+        "sqlx",
+        &["backend/src/store", "backend/tests/store"],
+        "only store speaks to a database",
+    ),
+    (
+        "axum",
+        &["backend/src/http", "backend/src/app"],
+        "only http knows the web framework",
+    ),
+    (
+        "spin_sdk",
+        &["edge/src/component.rs"],
+        "one file knows Spin",
+    ),
+    ("wasmtime", &["edge/host"], "only the host runs components"),
+    (
+        "SystemTime::now",
+        &["backend/src/clock.rs", "edge/src/component.rs"],
+        "time is an argument",
+    ),
+];
+
+/// A folder or file of the backend and the modules that it must not name.
+const BACKEND_WALLS: &[(&str, &[&str])] = &[
+    (
+        "report",
+        &["store", "worker", "http", "extractor", "app", "cli"],
+    ),
+    (
+        "store",
+        &["worker", "http", "extractor", "schema", "app", "cli"],
+    ),
+    ("http", &["extractor", "worker", "app", "cli"]),
+    ("extractor", &["store", "worker", "http", "app", "cli"]),
+    (
+        "schema",
+        &["store", "worker", "http", "extractor", "app", "cli"],
+    ),
+    ("retry", &["store", "worker", "http", "app", "cli"]),
+    ("worker", &["http", "app", "cli"]),
+];
+
+/// What stands nowhere, spelled so that this file doesn't contain it.
+const BANNED: &[(&str, &str)] = &[
+    (
+        concat!("TO", "DO"),
+        "finish it or say in the documentation that it is not there",
+    ),
+    (concat!("FIX", "ME"), "fix it"),
+    (concat!("todo", "!("), "finish it"),
+    (concat!("unimplemented", "!("), "finish it"),
+    (concat!("dbg", "!("), "a leftover"),
+    (
+        concat!("#[ign", "ore"),
+        "a test that is not run proves nothing",
+    ),
+    (
+        concat!("thread::sl", "eep"),
+        "wait for a condition, not for a time",
+    ),
+    (
+        concat!("crates", ".io/"),
+        "no address of a package registry",
+    ),
+    (
+        concat!("registry", ".npmjs"),
+        "no address of a package registry",
+    ),
+    (concat!("py", "pi.org"), "no address of a package registry"),
+    (
+        concat!("deb", ".debian.org"),
+        "no address of a package registry",
+    ),
+];
+
+struct Source {
+    /// Relative to the project, with `/`.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.contains("/tests/")
+            || self.path.starts_with("tests/")
+            || self.path.ends_with("/tests.rs")
+    }
+
+    /// The text before the tests at its end.
+    fn without_tests(&self) -> &str {
+        self.text.split("\n#[cfg(test)]\nmod tests").next().unwrap()
+    }
+
+    fn is_in(&self, place: &str) -> bool {
+        let rest = self.path.strip_prefix(place);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Every text file of the project that a person wrote.
+fn sources() -> Vec<Source> {
+    let mut folders = vec![root()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let skipped = [
+                "target",
+                ".git",
+                ".fencepost",
+                ".spin",
+                "samples",
+                "vectors",
+                "Cargo.lock",
+            ];
+            if skipped.contains(&name.as_str()) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                let path = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_string_lossy()
+                    .replace('\\', "/");
+                sources.push(Source { path, text });
+            }
+        }
+    }
+    assert!(sources.iter().filter(|source| source.is_rust()).count() > 20);
+    sources
+}
+
+/// Runs a check over every source and fails with all that it finds.
+fn check(mut find: impl FnMut(&Source, &mut dyn FnMut(String))) {
+    let mut found = String::new();
+    for source in sources() {
+        find(&source, &mut |finding| {
+            writeln!(found, "{}: {finding}", source.path).unwrap()
+        });
+    }
+    assert!(found.is_empty(), "\n{found}");
+}
+
+fn is_word(text: &str, word: &str) -> bool {
+    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '-');
+    text.match_indices(word).any(|(at, _)| {
+        edge(text[..at].chars().next_back()) && edge(text[at + word.len()..].chars().next())
+    })
+}
+
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap()
+}
+
+#[test]
+fn lines_and_files_are_short() {
+    check(|source, report| {
+        let wide = [".rs", ".toml", ".wit", ".sql", ".yaml", ".sh"];
+        if wide.iter().any(|ending| source.path.ends_with(ending)) {
+            for (index, line) in source.text.lines().enumerate() {
+                if line.chars().count() > COLUMNS_MAX {
+                    report(format!("line {} is over {COLUMNS_MAX} columns", index + 1));
+                }
+            }
+        }
+        let lines = source.without_tests().lines().count();
+        if source.is_rust() && !source.is_test() && lines > FILE_LINES_MAX {
+            report(format!("{lines} lines, over {FILE_LINES_MAX}"));
+        }
+    });
+}
+
+#[test]
+fn functions_are_short() {
+    check(|source, report| {
+        if !source.is_rust() {
+            return;
+        }
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (start, line) in lines.iter().enumerate() {
+            let is_function = is_word(code(line), "fn") && code(line).trim_end().ends_with('{');
+            let indent = line.len() - line.trim_start().len();
+            // Formatted code closes a function at the column that it began in.
+            let end = format!("{}}}", " ".repeat(indent));
+            let length = lines[start..]
+                .iter()
+                .position(|line| *line == end)
+                .unwrap_or(0);
+            if is_function && length > FUNCTION_LINES_MAX {
+                report(format!("line {}: a function of {length} lines", start + 1));
+            }
+        }
+    });
+}
+
+#[test]
+fn files_are_named_for_what_happens_in_them() {
+    check(|source, report| {
+        let name = source.path.rsplit('/').next().unwrap();
+        let stem = name.split('.').next().unwrap();
+        if source.is_rust()
+            && ["mod", "util", "utils", "common", "helper", "helpers"].contains(&stem)
+        {
+            report("a name that says nothing".into());
+        }
+    });
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    check(|source, report| {
+        for (word, reason) in BANNED {
+            if source.text.contains(word) {
+                report(format!("`{word}`: {reason}"));
+            }
+        }
+        if source.is_rust() && !source.is_test() {
+            for call in [concat!(".unw", "rap()"), concat!(".exp", "ect(")] {
+                let body = source.without_tests();
+                for line in body.lines().filter(|line| code(line).contains(call)) {
+                    // A parser's own method of that name returns a result and is no panic.
+                    if !line.contains("self.expect(b") {
+                        report(format!("`{call}` outside tests"));
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn no_path_of_a_machine_stands_anywhere() {
+    check(|source, report| {
+        let roots =
+            ["/work", "/root", "/farm", "/home", "/tmp/bash"].map(|root| format!("{root}/"));
+        for root in &roots {
+            for (at, _) in source.text.match_indices(root.as_str()) {
+                let before = source.text[..at].chars().next_back();
+                if before.is_none_or(|c| !c.is_alphanumeric() && !"_.}-".contains(c)) {
+                    report(format!("`{root}` is a path of some machine"));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn walls_stand() {
+    check(|source, report| {
+        if !source.is_rust() || source.is_in("tests") {
+            return;
+        }
+        for (word, places, reason) in WALLS {
+            let named = source.text.lines().any(|line| is_word(code(line), word));
+            if named && !places.iter().any(|place| source.is_in(place)) {
+                report(format!("`{word}`: {reason}"));
+            }
+        }
+        for (place, modules) in BACKEND_WALLS {
+            let place = format!("backend/src/{place}");
+            if !source.is_in(&place) {
+                continue;
+            }
+            let text = source.without_tests();
+            for module in *modules {
+                let names = [format!("crate::{module}::"), format!("crate::{module};")];
+                let nested = text.lines().any(|line| {
+                    line.strip_prefix("    ").is_some_and(|line| {
+                        line.starts_with(&format!("{module}::")) || line == format!("{module},")
+                    })
+                });
+                if nested || names.iter().any(|name| text.contains(name.as_str())) {
+                    report(format!("must not name `{module}`"));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn only_store_writes_sql() {
+    check(|source, report| {
+        let statement = [
+            "SELECT ",
+            "INSERT INTO ",
+            "UPDATE ",
+            "DELETE FROM ",
+            "PRAGMA ",
+        ];
+        let is_backend = source.path.starts_with("backend/src/") && source.is_rust();
+        let in_store = source.is_in("backend/src/store");
+        if is_backend && !in_store && statement.iter().any(|word| source.text.contains(word)) {
+            report("SQL outside store".into());
+        }
+    });
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let manifest = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let identity = manifest("identity/Cargo.toml");
+    for other in [
+        "fencepost",
+        "tokio",
+        "spin-sdk",
+        "sqlx",
+        "reqwest",
+        "rand",
+        "getrandom",
+    ] {
+        let names = |line: &&str| line.starts_with(&format!("{other}."));
+        assert_eq!(identity.lines().find(names), None, "identity does no I/O");
+    }
+    let backend = manifest("backend/Cargo.toml");
+    assert!(
+        !backend.contains("fencepost-edge"),
+        "edge → identity ← backend"
+    );
+    let edge = manifest("edge/Cargo.toml");
+    assert!(
+        !edge.lines().any(|line| line.starts_with("fencepost.")),
+        "edge → identity ← backend"
+    );
+}
+
+#[test]
+fn identity_does_no_io() {
+    check(|source, report| {
+        if !source.is_in("identity/src") {
+            return;
+        }
+        let banned = [
+            "std::fs",
+            "std::net",
+            "std::env",
+            "std::io",
+            "std::process",
+            "std::thread",
+        ];
+        for word in banned
+            .into_iter()
+            .chain(["std::time", "SystemTime", "Instant", "RandomState"])
+        {
+            if source.text.contains(word) {
+                report(format!("`{word}`: identity does no I/O"));
+            }
+        }
+    });
+}
