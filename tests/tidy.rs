@@ -240,8 +240,10 @@ fn files_are_named_for_what_happens_in_them() {
 #[test]
 fn nothing_is_left_unfinished() {
     check(|source, report| {
+        // The list of banned calls has to name them.
+        let is_ban = source.path == "clippy.toml";
         for (word, reason) in BANNED {
-            if source.text.contains(word) {
+            if source.text.contains(word) && !is_ban {
                 report(format!("`{word}`: {reason}"));
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! Libraries for JSON forgive what an identity can't: they let the last of two equal members win,
 //! turn long integers into doubles and replace or reject half surrogates. This reader keeps every
-//! digit, knows half surrogates apart and refuses a document that two parsers could read in two ways.
+//! digit, knows half surrogates apart and refuses a document that two parsers could read in two
+//! ways.
 
 use std::{borrow::Cow, boxed::Box, vec::Vec};
 

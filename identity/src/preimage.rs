@@ -55,8 +55,8 @@ mod tests {
         fn the_encoding_is_injective(
             fields in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..9),
         ) {
-            let encoded: Vec<u8> =
-                fields.iter().flat_map(|field| [&length(field), field.as_slice()].concat()).collect();
+            let parts = fields.iter().flat_map(|field| [&length(field), field.as_slice()].concat());
+            let encoded: Vec<u8> = parts.collect();
             prop_assert_eq!(decode(&encoded), Some(fields));
         }
     }

@@ -90,8 +90,12 @@ proptest! {
     }
 
     #[test]
-    fn no_pointer_makes_it_panic(pointer in "[/~01a\u{e9}]{0,12}", document in "[\\[\\]{}:,\"a01]{0,20}") {
-        if let (Ok(pointer), Ok(value)) = (Pointer::new(pointer), json::parse(document.as_bytes())) {
+    fn no_pointer_makes_it_panic(
+        pointer in "[/~01a\u{e9}]{0,12}",
+        document in "[\\[\\]{}:,\"a01]{0,20}",
+    ) {
+        let value = json::parse(document.as_bytes());
+        if let (Ok(pointer), Ok(value)) = (Pointer::new(pointer), value) {
             let _found = pointer.find(&value);
         }
     }
