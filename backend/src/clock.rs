@@ -32,7 +32,10 @@ impl UnixMillis {
     /// Later by `wait`, or the end of time.
     #[must_use]
     pub fn plus(self, wait: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)))
+        Self(
+            self.0
+                .saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// How long after `earlier` this is; nothing when it is not after it, as when a clock was set
@@ -67,7 +70,10 @@ mod tests {
     #[test]
     fn times_are_written_in_utc_with_milliseconds() {
         assert_eq!(UnixMillis::new(0).to_string(), "1970-01-01T00:00:00.000Z");
-        assert_eq!(UnixMillis::new(1_803_895_200_007).to_string(), "2027-03-01T10:00:00.007Z");
+        assert_eq!(
+            UnixMillis::new(1_803_895_200_007).to_string(),
+            "2027-03-01T10:00:00.007Z"
+        );
         assert_eq!(UnixMillis::new(i64::MAX).to_string(), "9223372036854775807");
     }
 
@@ -75,7 +81,10 @@ mod tests {
     fn sums_and_differences_stay_in_range() {
         let now = UnixMillis::new(10);
         assert_eq!(now.plus(Duration::MAX), UnixMillis::new(i64::MAX));
-        assert_eq!(now.plus(Duration::from_secs(1)).since(now), Duration::from_secs(1));
+        assert_eq!(
+            now.plus(Duration::from_secs(1)).since(now),
+            Duration::from_secs(1)
+        );
         assert_eq!(now.since(now.plus(Duration::from_secs(1))), Duration::ZERO);
     }
 }

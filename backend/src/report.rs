@@ -58,18 +58,30 @@ pub(crate) use words;
 ///
 /// Databases keep it as a signed 64-bit number; in JSON it is a string, because it may pass 2^53.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FencingToken(u64);
+pub struct FencingToken(i64); // never negative
 
 impl FencingToken {
     /// Takes a token that a database kept; a negative one was never granted.
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
-        u64::try_from(number).ok().map(Self)
+        (number >= 0).then_some(Self(number))
+    }
+
+    /// The token of the next grant; none after 2^63-1.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
     }
 
     /// The number.
     #[must_use]
     pub const fn get(self) -> u64 {
+        self.0.unsigned_abs()
+    }
+
+    /// The number, as a database keeps it.
+    #[must_use]
+    pub const fn stored(self) -> i64 {
         self.0
     }
 }

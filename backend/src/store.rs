@@ -1,15 +1,17 @@
 //! The database: the only place that writes SQL, and where the three fences stand.
 //!
 //! The clock decides who may try; the fence decides who may write. Every statement that changes a
-//! state names the fence that it relies on.
+//! state names the fence that it relies on (see `sql`).
 
 mod error;
 mod intake;
 mod lease;
+mod sql;
+mod sqlite;
 mod view;
 mod work;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use fencepost_identity::key::{MappingDigest, ReportKey};
@@ -19,6 +21,7 @@ pub use intake::{
     Bound, Content, Ingested, NewReport, PipelineVersions, Rebound, VersionConflict, VersionKind,
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
+pub use sqlite::{Migrated, SqliteOptions, SqliteStore, migrate as migrate_sqlite};
 pub use view::{
     AttemptView, Backup, Cursor, Filter, NotACursor, Page, ReportSummary, ReportView, ResultView,
     ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
@@ -92,4 +95,57 @@ pub trait Store: Send + Sync {
 
     /// Whether a report could be stored now.
     async fn ready(&self) -> Result<(), StoreError>;
+}
+
+/// Opens the database that `url` names (`sqlite://FILE`), migrated to this program's schema.
+///
+/// # Errors
+/// [`StoreError::Url`] for another kind of database; else what kept it from being opened.
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let file = sqlite_file(url)?;
+    Ok(Arc::new(
+        SqliteStore::open(file, SqliteOptions::default()).await?,
+    ))
+}
+
+/// Brings the database that `url` names to this program's schema.
+///
+/// # Errors
+/// As [`open`].
+pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
+    sqlite::migrate(sqlite_file(url)?).await
+}
+
+fn sqlite_file(url: &str) -> Result<&Path, StoreError> {
+    let file = url
+        .strip_prefix("sqlite://")
+        .or_else(|| url.strip_prefix("sqlite:"));
+    match file {
+        Some(file) if !file.is_empty() && file != ":memory:" => Ok(Path::new(file)),
+        Some(_) | None => Err(StoreError::Url),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_opened() {
+        let file = |url| sqlite_file(url).ok().and_then(Path::to_str);
+        assert_eq!(file("sqlite://fencepost.db"), Some("fencepost.db"));
+        assert_eq!(
+            file("sqlite:///var/lib/fencepost.db"),
+            Some("/var/lib/fencepost.db")
+        );
+        for url in [
+            "sqlite://:memory:",
+            "sqlite::memory:",
+            "sqlite://",
+            "postgres://x",
+            "a.db",
+        ] {
+            assert_eq!(file(url), None, "{url}");
+        }
+    }
 }

@@ -12,7 +12,10 @@ impl AttemptNumber {
     /// Takes a number that a database kept; attempts start at 1.
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
-        u32::try_from(number).ok().filter(|number| *number > 0).map(Self)
+        u32::try_from(number)
+            .ok()
+            .filter(|number| *number > 0)
+            .map(Self)
     }
 
     /// The number.

@@ -293,7 +293,12 @@ mod tests {
     #[test]
     fn every_pair_of_state_and_event_is_as_drawn() {
         let mut lines = TABLE.lines().map(str::trim).filter(|line| !line.is_empty());
-        let columns: Vec<_> = lines.next().unwrap().split_whitespace().map(state).collect();
+        let columns: Vec<_> = lines
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .map(state)
+            .collect();
         assert_eq!(columns.len(), 1 + 4 + Outcome::ALL.len());
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), EVENTS.len());
@@ -329,7 +334,11 @@ mod tests {
             ("Running", None),
             ("", None),
         ] {
-            assert_eq!(State::from_words(state, outcome), Err(UnknownWord), "{state} {outcome:?}");
+            assert_eq!(
+                State::from_words(state, outcome),
+                Err(UnknownWord),
+                "{state} {outcome:?}"
+            );
         }
     }
 }

@@ -202,8 +202,14 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, NotACursor> {
         let (received, key) = text.split_once('.').ok_or(NotACursor)?;
-        let received = received.parse().map(UnixMillis::new).map_err(|_| NotACursor)?;
-        Ok(Self { received, key: key.parse().map_err(|_| NotACursor)? })
+        let received = received
+            .parse()
+            .map(UnixMillis::new)
+            .map_err(|_| NotACursor)?;
+        Ok(Self {
+            received,
+            key: key.parse().map_err(|_| NotACursor)?,
+        })
     }
 }
 
@@ -273,7 +279,10 @@ mod tests {
     #[test]
     fn a_cursor_is_read_back_from_its_text() {
         let key = ReportKey::from_bytes([7; 32]);
-        let cursor = Cursor { received: UnixMillis::new(1_803_895_200_007), key };
+        let cursor = Cursor {
+            received: UnixMillis::new(1_803_895_200_007),
+            key,
+        };
         assert_eq!(cursor.to_string().parse(), Ok(cursor));
         for text in ["", ".", "1", "1.07", "x.07"] {
             assert_eq!(text.parse::<Cursor>(), Err(NotACursor), "{text:?}");

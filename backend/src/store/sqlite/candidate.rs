@@ -1,0 +1,192 @@
+//! The job that a worker might get, read as a whole before anything is written: what can't be
+//! understood is found out while nothing has changed yet.
+
+use fencepost_identity::{
+    identity::{Identity, Namespace, ReportId, Tenant},
+    key::{CallKey, ClaimKey, ReportKey},
+};
+
+use super::{classify::classify, row::Row, writer::Tx};
+use crate::{
+    clock::UnixMillis,
+    report::{AttemptNumber, AttemptOutcome, FencingToken, State},
+    store::{CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, sql},
+};
+
+/// The place of a job in the order of what is due.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) job: i64,
+    /// None only in a corrupt row, which is due at once so that it is found.
+    pub(super) due: Option<UnixMillis>,
+}
+
+/// The first job in a pipeline's order, due or not.
+pub(super) async fn first(
+    tx: &mut Tx<'_>,
+    terms: &PipelineTerms,
+) -> Result<Option<Place>, StoreError> {
+    let first = sqlx::query(sql::CANDIDATE)
+        .bind(terms.pipeline.clone())
+        .bind(terms.classifier_version.clone());
+    let Some(row) = first
+        .fetch_optional(&mut *tx.connection)
+        .await
+        .map_err(classify)?
+    else {
+        return Ok(None);
+    };
+    let row = Row::new(&row, "");
+    Ok(Some(Place {
+        job: row.number("job.job_id")?,
+        due: row.time_or_none("job.due_ms")?,
+    }))
+}
+
+/// A job and its report.
+pub(super) struct Candidate {
+    pub(super) job: i64,
+    pub(super) report: ReportKey,
+    pub(super) identity: Identity,
+    pub(super) source: String,
+    pub(super) input: Vec<u8>,
+    pub(super) state: State,
+    pub(super) charged: u32,
+    pub(super) given_back: u32,
+    pub(super) elapsed_from: UnixMillis,
+    /// The token that was granted last.
+    pub(super) fence: FencingToken,
+    /// The one that is granted next.
+    pub(super) token: FencingToken,
+    pub(super) attempt: AttemptNumber,
+    pub(super) claim_key: ClaimKey,
+    pub(super) call_key: CallKey,
+    pub(super) history: History,
+    pub(super) stored: Option<StoredAnswer>,
+}
+
+/// Reads a job and what belongs to it.
+pub(super) async fn load(
+    tx: &mut Tx<'_>,
+    job: i64,
+    terms: &PipelineTerms,
+) -> Result<Candidate, StoreError> {
+    let load = sqlx::query(sql::LOAD_JOB)
+        .bind(job)
+        .bind(terms.classifier_version.clone());
+    let row = load
+        .fetch_one(&mut *tx.connection)
+        .await
+        .map_err(classify)?;
+    let row = Row::new(&row, format!("job {job}"));
+    let report = row.digest("job.report_key", ReportKey::from_bytes)?;
+    let state = row.state()?;
+    if state == State::Running {
+        row.time("job.lease_until_ms")?;
+    }
+    let others: u32 = row.count("job.classifier_version")?;
+    if others > 0 {
+        return Err(row.corrupt("job.classifier_version"));
+    }
+    let fence = row.stored("report.fence", FencingToken::from_stored)?;
+    let claim_key = ClaimKey::of(&report, &terms.classifier_version);
+    let judged: u32 = row.count("job.calls_judged")?;
+    let call_key = CallKey::of(&claim_key, judged.saturating_add(1));
+    Ok(Candidate {
+        job,
+        report,
+        identity: identity(&row)?,
+        source: row.text("report.source")?,
+        input: row.bytes("report.input")?,
+        state,
+        charged: row.count("job.charged")?,
+        given_back: row.count("job.given_back")?,
+        elapsed_from: row.time("job.elapsed_from_ms")?,
+        fence,
+        token: fence.next().ok_or_else(|| row.corrupt("report.fence"))?,
+        attempt: row.stored("report.next_attempt", AttemptNumber::from_stored)?,
+        claim_key,
+        call_key,
+        history: history(tx, report, job).await?,
+        stored: unjudged(tx, report, call_key).await?,
+    })
+}
+
+/// Reads what a report is.
+pub(super) fn identity(row: &Row<'_>) -> Result<Identity, StoreError> {
+    Ok(Identity {
+        tenant: row.checked("report.tenant", Tenant::new)?,
+        namespace: row.checked("report.namespace", Namespace::new)?,
+        report_id: row.checked("report.report_id", ReportId::new)?,
+        version: row.word("report.version")?,
+    })
+}
+
+/// What a job's past attempts say about the next one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct History {
+    /// The last verdict on an answer.
+    pub(super) last_verdict: Option<AttemptOutcome>,
+    /// How often the provider failed since.
+    pub(super) failures: u32,
+}
+
+async fn history(tx: &mut Tx<'_>, report: ReportKey, job: i64) -> Result<History, StoreError> {
+    let past = sqlx::query(sql::PAST_ATTEMPTS)
+        .bind(report.as_bytes().to_vec())
+        .bind(job);
+    let mut history = History::default();
+    for row in past
+        .fetch_all(&mut *tx.connection)
+        .await
+        .map_err(classify)?
+    {
+        let row = Row::new(&row, report);
+        history.last_verdict = row.word_or_none("attempt.verdict")?;
+        if history.last_verdict.is_some() {
+            break;
+        }
+        let outcome: Option<AttemptOutcome> = row.word_or_none("attempt.outcome")?;
+        history.failures += u32::from(outcome.is_some_and(AttemptOutcome::is_transient));
+    }
+    Ok(history)
+}
+
+async fn unjudged(
+    tx: &mut Tx<'_>,
+    report: ReportKey,
+    call_key: CallKey,
+) -> Result<Option<StoredAnswer>, StoreError> {
+    let unjudged = sqlx::query(sql::UNJUDGED_ANSWER)
+        .bind(report.as_bytes().to_vec())
+        .bind(call_key.as_bytes().to_vec());
+    let Some(row) = unjudged
+        .fetch_optional(&mut *tx.connection)
+        .await
+        .map_err(classify)?
+    else {
+        return Ok(None);
+    };
+    let row = Row::new(&row, report);
+    let raw = row.bytes("attempt.raw")?;
+    let call = call_record(&row)?.unwrap_or_default();
+    let attempt = row.stored("attempt.number", AttemptNumber::from_stored)?;
+    Ok(Some(StoredAnswer {
+        answer: RawAnswer { raw, call },
+        attempt,
+    }))
+}
+
+/// What an attempt's row tells of its call, where one is known of.
+pub(super) fn call_record(row: &Row<'_>) -> Result<Option<CallRecord>, StoreError> {
+    let Some(provider) = row.text_or_none("attempt.provider")? else {
+        return Ok(None);
+    };
+    Ok(Some(CallRecord {
+        provider,
+        model: row.text_or_none("attempt.model")?.unwrap_or_default(),
+        request_id: row.text_or_none("attempt.request_id")?,
+        tokens_in: row.count_or_none("attempt.tokens_in")?,
+        tokens_out: row.count_or_none("attempt.tokens_out")?,
+    }))
+}

@@ -1,0 +1,147 @@
+//! What a holder may do while its lease stands, and what it is told when it doesn't.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::{Sqlite, query::Query, sqlite::SqliteArguments};
+
+use super::{
+    classify::classify,
+    record::stored,
+    row::Row,
+    writer::{Tx, Write},
+};
+use crate::{
+    clock::UnixMillis,
+    report::{FencingToken, State},
+    store::{Held, Lost, RawAnswer, StoreError, lease::Hold, sql},
+};
+
+/// A statement that compares a lease: job, token and nonce are its first three parameters.
+pub(super) fn fenced<'q>(
+    statement: &'static str,
+    hold: &'q Hold,
+) -> Query<'q, Sqlite, SqliteArguments> {
+    sqlx::query(statement)
+        .bind(hold.job)
+        .bind(hold.token.stored())
+        .bind(hold.nonce.as_bytes().as_slice())
+}
+
+/// What counts while a lease stands.
+pub(super) struct Standing {
+    pub(super) until: UnixMillis,
+    pub(super) charged: u32,
+    pub(super) given_back: u32,
+}
+
+/// Looks whether a lease stands; why not, if it doesn't.
+pub(super) async fn standing(
+    tx: &mut Tx<'_>,
+    hold: &Hold,
+) -> Result<Result<Standing, Lost>, StoreError> {
+    let held = fenced(sql::HELD_JOB, hold)
+        .fetch_optional(&mut *tx.connection)
+        .await;
+    let Some(row) = held.map_err(classify)? else {
+        return diagnose(tx, hold).await.map(Err);
+    };
+    let row = Row::new(&row, hold.job);
+    Ok(Ok(Standing {
+        until: row.time("job.lease_until_ms")?,
+        charged: row.count("job.charged")?,
+        given_back: row.count("job.given_back")?,
+    }))
+}
+
+/// Says why a lease matched no row.
+pub(super) async fn diagnose(tx: &mut Tx<'_>, hold: &Hold) -> Result<Lost, StoreError> {
+    let look = sqlx::query(sql::DIAGNOSE)
+        .bind(hold.job)
+        .bind(hold.report.as_bytes().as_slice());
+    let Some(row) = look
+        .fetch_optional(&mut *tx.connection)
+        .await
+        .map_err(classify)?
+    else {
+        return Ok(Lost::Gone);
+    };
+    let row = Row::new(&row, hold.job);
+    let fence = row.stored("report.fence", FencingToken::from_stored)?;
+    if fence != hold.token {
+        return Ok(Lost::Superseded { by: fence });
+    }
+    let token = row.number_or_none("job.token")?;
+    let nonce = row.bytes_or_none("job.nonce")?;
+    let same = token == Some(hold.token.stored())
+        && nonce.as_deref() == Some(hold.nonce.as_bytes().as_slice());
+    if !same {
+        return Ok(Lost::GrantedTwice);
+    }
+    let state = row.state()?;
+    if state == State::Running {
+        return Err(StoreError::Fault(
+            "a standing lease matched no row".to_owned(),
+        ));
+    }
+    Ok(Lost::Settled { state })
+}
+
+/// Prolongs a lease.
+pub(super) struct Heartbeat {
+    pub(super) hold: Hold,
+    pub(super) length: Duration,
+}
+
+#[async_trait]
+impl Write for Heartbeat {
+    type Done = Held;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Held, StoreError> {
+        let until = tx.now.plus(self.length);
+        let prolong = fenced(sql::HEARTBEAT, &self.hold).bind(until.get());
+        let prolonged = prolong
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(classify)?;
+        match prolonged.rows_affected() {
+            0 => diagnose(tx, &self.hold).await.map(Held::Lost),
+            _ => Ok(Held::Yes { until }),
+        }
+    }
+}
+
+/// Keeps an answer before it is judged.
+pub(super) struct StoreRaw {
+    pub(super) hold: Hold,
+    pub(super) answer: RawAnswer,
+}
+
+#[async_trait]
+impl Write for StoreRaw {
+    type Done = Held;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Held, StoreError> {
+        let until = match standing(tx, &self.hold).await? {
+            Ok(standing) => standing.until,
+            Err(lost) => return Ok(Held::Lost(lost)),
+        };
+        let call = &self.answer.call;
+        // Parameters 4 and on.
+        let store = fenced(sql::STORE_RAW, &self.hold)
+            .bind(self.hold.report.as_bytes().as_slice())
+            .bind(i64::from(self.hold.attempt.get()))
+            .bind(&self.answer.raw)
+            .bind(self.hold.call_key.as_bytes().as_slice())
+            .bind(&call.provider)
+            .bind(&call.model)
+            .bind(&call.request_id)
+            .bind(stored(call.tokens_in))
+            .bind(stored(call.tokens_out));
+        let stored = store.execute(&mut *tx.connection).await.map_err(classify)?;
+        match stored.rows_affected() {
+            0 => diagnose(tx, &self.hold).await.map(Held::Lost),
+            _ => Ok(Held::Yes { until }),
+        }
+    }
+}

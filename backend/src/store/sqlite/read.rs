@@ -1,0 +1,230 @@
+//! What people are shown.
+
+use fencepost_identity::key::{CallKey, ReportKey, ResultKey};
+use sqlx::{Executor, SqlitePool, sqlite::SqliteRow};
+
+use super::{
+    candidate::{call_record, identity},
+    classify::classify,
+    now,
+    row::Row,
+};
+use crate::{
+    clock::UnixMillis,
+    report::{AttemptNumber, FencingToken, WorkerId},
+    store::{
+        AttemptView, Cursor, Filter, Page, ReportSummary, ReportView, ResultView, ReviewView,
+        StateCount, Stats, StoreError, VersionCount, sql,
+    },
+};
+
+/// The most lines of a page.
+const PAGE_LENGTH_MAX: u32 = 500;
+
+/// Whether reading works.
+pub(super) async fn ready(readers: SqlitePool) -> Result<(), StoreError> {
+    readers
+        .execute("SELECT count(*) FROM migration")
+        .await
+        .map_err(classify)?;
+    Ok(())
+}
+
+/// A report, with what hangs on it.
+pub(super) async fn report(
+    readers: SqlitePool,
+    key: ReportKey,
+) -> Result<Option<ReportView>, StoreError> {
+    let report = sqlx::query(sql::REPORT).bind(key.as_bytes().to_vec());
+    let row = report.fetch_optional(&readers).await.map_err(classify)?;
+    row.map(|row| view(&Row::new(&row, key))).transpose()
+}
+
+fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
+    let links = row.checked("report.links", |text| serde_json::from_str(&text))?;
+    Ok(ReportView {
+        summary: summary(row)?,
+        links,
+        order: row.text_or_none("report.order_value")?,
+        classifier_version: row.text_or_none("job.classifier_version")?,
+        token: row.stored("report.fence", FencingToken::from_stored)?,
+        result: result(row)?,
+        review: review(row)?,
+        conflicts: row.count("content_conflict.seen")?,
+    })
+}
+
+fn summary(row: &Row<'_>) -> Result<ReportSummary, StoreError> {
+    Ok(ReportSummary {
+        key: row.digest("report.report_key", ReportKey::from_bytes)?,
+        identity: identity(row)?,
+        state: row.state()?,
+        source: row.text("report.source")?,
+        pipeline: row.text("report.pipeline")?,
+        received: row.time("report.received_ms")?,
+        updated: row.time("job.updated_ms")?,
+        attempts: row.count("attempt.number")?,
+        charged: row.count("attempt.charged")?,
+    })
+}
+
+fn result(row: &Row<'_>) -> Result<Option<ResultView>, StoreError> {
+    let key = row.digest_or_none("result.result_key", ResultKey::from_bytes)?;
+    let Some(key) = key else { return Ok(None) };
+    Ok(Some(ResultView {
+        key,
+        schema_version: row.text("result.schema_version")?,
+        value: row.text("result.value")?,
+        attempt: row.stored("result.attempt_number", AttemptNumber::from_stored)?,
+        created: row.time("result.created_ms")?,
+    }))
+}
+
+fn review(row: &Row<'_>) -> Result<Option<ReviewView>, StoreError> {
+    let Some(revision) = row.count_or_none("review.revision")? else {
+        return Ok(None);
+    };
+    Ok(Some(ReviewView {
+        revision,
+        status: row.word("review.status")?,
+        reason: row.word("review.reason")?,
+        note: row.text_or_none("review.note")?,
+        opened: row.time("review.opened_ms")?,
+        closed: row.time_or_none("review.closed_ms")?,
+    }))
+}
+
+/// The attempts on a report.
+pub(super) async fn attempts(
+    readers: SqlitePool,
+    key: ReportKey,
+) -> Result<Vec<AttemptView>, StoreError> {
+    let attempts = sqlx::query(sql::ATTEMPTS).bind(key.as_bytes().to_vec());
+    let rows = attempts.fetch_all(&readers).await.map_err(classify)?;
+    rows.iter()
+        .map(|row| attempt(&Row::new(row, key)))
+        .collect()
+}
+
+fn attempt(row: &Row<'_>) -> Result<AttemptView, StoreError> {
+    Ok(AttemptView {
+        number: row.stored("attempt.number", AttemptNumber::from_stored)?,
+        charged: row.number("attempt.charged")? == 1,
+        worker: row.text("attempt.worker").map(WorkerId::new)?,
+        token: row.stored("attempt.token", FencingToken::from_stored)?,
+        classifier_version: row.text("attempt.classifier_version")?,
+        schema_version: row.text("attempt.schema_version")?,
+        call: call_record(row)?,
+        call_key: row.digest_or_none("attempt.raw_call_key", CallKey::from_bytes)?,
+        started: row.time("attempt.started_ms")?,
+        ended: row.time_or_none("attempt.ended_ms")?,
+        outcome: row.word_or_none("attempt.outcome")?,
+        reason: row.text_or_none("attempt.reason")?,
+        raw: row.bytes_or_none("attempt.raw")?,
+        verdict: row.word_or_none("attempt.verdict")?,
+    })
+}
+
+/// A page of reports. One row that can't be understood does not hide the others.
+pub(super) async fn list(
+    readers: SqlitePool,
+    filter: Filter,
+    after: Option<Cursor>,
+    limit: u32,
+) -> Result<Page, StoreError> {
+    let limit = limit.clamp(1, PAGE_LENGTH_MAX);
+    let beginning = Cursor {
+        received: UnixMillis::new(i64::MAX),
+        key: ReportKey::from_bytes([0xff; 32]),
+    };
+    let after = after.unwrap_or(beginning);
+    let rows = sqlx::query(sql::LIST)
+        .bind(filter.state.map(|state| state.as_str()))
+        .bind(filter.tenant)
+        .bind(filter.pipeline)
+        .bind(after.received.get())
+        .bind(after.key.as_bytes().to_vec())
+        .bind(i64::from(limit) + 1);
+    let mut rows = rows.fetch_all(&readers).await.map_err(classify)?;
+    let length = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = rows.len() > length;
+    rows.truncate(length);
+    let next = match rows.last().filter(|_| more) {
+        Some(last) => Some(place(last)?),
+        None => None,
+    };
+    let mut page = Page {
+        reports: Vec::new(),
+        unreadable: Vec::new(),
+        next,
+    };
+    for row in &rows {
+        match summary(&Row::keyed(row, "report.report_key")) {
+            Ok(summary) => page.reports.push(summary),
+            Err(StoreError::Corrupt(corruption)) => page.unreadable.push(corruption),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(page)
+}
+
+fn place(row: &SqliteRow) -> Result<Cursor, StoreError> {
+    let row = Row::keyed(row, "report.report_key");
+    Ok(Cursor {
+        received: row.time("report.received_ms")?,
+        key: row.digest("report.report_key", ReportKey::from_bytes)?,
+    })
+}
+
+/// Counts and ages. A state that can't be understood is counted with what is set aside.
+pub(super) async fn stats(readers: SqlitePool) -> Result<Stats, StoreError> {
+    let mut connection = readers.acquire().await.map_err(classify)?;
+    let now = UnixMillis::new(now(&mut connection).await?);
+    let counts = sqlx::query(sql::COUNTS)
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(classify)?;
+    let counts = Row::new(&counts, "");
+    let mut stats = Stats {
+        states: Vec::new(),
+        results: counts.count("result.result_key")?,
+        attempts: counts.count("attempt.number")?,
+        charged: counts.count("attempt.charged")?,
+        reviews_open: counts.count("review.status")?,
+        conflicts: counts.count("content_conflict.seen")?,
+        undelivered: counts.count("outbox.delivered_ms")?,
+        paused: counts.count("pause.credential")?,
+        set_aside: counts.count("job.set_aside")?,
+        unfinished: Vec::new(),
+    };
+    let states = sqlx::query(sql::STATES)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(classify)?;
+    for row in &states {
+        let row = Row::new(row, "");
+        let count = row.count("report.report_key")?;
+        let age = now.since(row.time("job.updated_ms")?);
+        let oldest_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        match row.state() {
+            Ok(state) => stats.states.push(StateCount {
+                state,
+                count,
+                oldest_ms,
+            }),
+            Err(_) => stats.set_aside = stats.set_aside.saturating_add(count),
+        }
+    }
+    let rows = sqlx::query(sql::UNFINISHED)
+        .fetch_all(&mut *connection)
+        .await;
+    for row in &rows.map_err(classify)? {
+        let row = Row::new(row, "");
+        stats.unfinished.push(VersionCount {
+            pipeline: row.text("job.pipeline")?,
+            classifier_version: row.text_or_none("job.classifier_version")?,
+            count: row.count("job.job_id")?,
+        });
+    }
+    Ok(stats)
+}

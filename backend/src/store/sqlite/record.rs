@@ -1,0 +1,174 @@
+//! What is written besides a job's state, in the transaction that moves it.
+
+use fencepost_identity::key::{EventKey, ReportKey, ResultKey};
+
+use super::{classify::classify, row::Row, writer::Tx};
+use crate::{
+    report::{AttemptOutcome, Event, State, Transition},
+    store::{CallRecord, Charge, ReviewNeed, StoreError, lease::Hold, sql},
+};
+
+/// What follows an event, or why this program should not have thought of it.
+pub(super) fn follow(state: State, event: Event) -> Result<State, StoreError> {
+    match state.after(event) {
+        Transition::To(next) => Ok(next),
+        Transition::Stays | Transition::Refused => Err(StoreError::Fault(format!(
+            "{event:?} does not follow on {}",
+            state.as_str()
+        ))),
+    }
+}
+
+/// How an attempt ends.
+pub(super) struct Ending<'a> {
+    pub(super) outcome: AttemptOutcome,
+    pub(super) reason: Option<&'a str>,
+    pub(super) call: Option<&'a CallRecord>,
+    pub(super) charge: Charge,
+}
+
+/// Closes the attempt of a lease, and records its verdict if it judged an answer.
+pub(super) async fn close_attempt(
+    tx: &mut Tx<'_>,
+    hold: &Hold,
+    ending: Ending<'_>,
+) -> Result<(), StoreError> {
+    let key = hold.report.as_bytes().as_slice();
+    let number = i64::from(hold.attempt.get());
+    let call = ending.call;
+    let close = sqlx::query(sql::CLOSE_ATTEMPT)
+        .bind(key)
+        .bind(number)
+        .bind(ending.outcome.as_str())
+        .bind(ending.reason.map(str::to_owned))
+        .bind(match ending.charge {
+            Charge::Keep => 1_i64,
+            Charge::GiveBack => 0,
+        })
+        .bind(tx.now.get())
+        .bind(call.map(|call| call.provider.clone()))
+        .bind(call.map(|call| call.model.clone()))
+        .bind(call.and_then(|call| call.request_id.clone()))
+        .bind(call.and_then(|call| stored(call.tokens_in)))
+        .bind(call.and_then(|call| stored(call.tokens_out)));
+    close.execute(&mut *tx.connection).await.map_err(classify)?;
+    if ending.outcome.is_verdict() {
+        let verdict = sqlx::query(sql::RECORD_VERDICT)
+            .bind(key)
+            .bind(number)
+            .bind(ending.outcome.as_str())
+            .bind(hold.call_key.as_bytes().as_slice());
+        verdict
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(classify)?;
+    }
+    Ok(())
+}
+
+/// A provider's count, as far as a database can keep it.
+pub(super) fn stored(count: Option<u64>) -> Option<i64> {
+    count.map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Opens the report's review item, again if need be, and announces it.
+pub(super) async fn open_review(
+    tx: &mut Tx<'_>,
+    report: ReportKey,
+    need: &ReviewNeed,
+) -> Result<(), StoreError> {
+    let open = sqlx::query(sql::OPEN_REVIEW)
+        .bind(report.as_bytes().as_slice())
+        .bind(need.reason.as_str())
+        .bind(&need.note)
+        .bind(tx.now.get());
+    let row = open
+        .fetch_one(&mut *tx.connection)
+        .await
+        .map_err(classify)?;
+    let revision = Row::new(&row, report).count("review.revision")?;
+    announce(tx, report, Announcement::ReviewOpened { revision }).await
+}
+
+/// What others are told.
+#[derive(Clone, Copy)]
+pub(super) enum Announcement {
+    /// A report was stored.
+    Accepted,
+    /// A person is asked.
+    ReviewOpened { revision: u64 },
+    /// A result is final; told once.
+    ResultFinal { result: ResultKey },
+}
+
+impl Announcement {
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Accepted => "report.accepted",
+            Self::ReviewOpened { .. } => "review.opened",
+            Self::ResultFinal { .. } => "result.final",
+        }
+    }
+
+    /// References only: who needs the contents asks for them.
+    fn payload(self, report: ReportKey) -> serde_json::Value {
+        match self {
+            Self::Accepted => serde_json::json!({ "report_key": report }),
+            Self::ReviewOpened { revision } => {
+                serde_json::json!({ "report_key": report, "revision": revision })
+            }
+            Self::ResultFinal { result } => {
+                serde_json::json!({ "report_key": report, "result_key": result })
+            }
+        }
+    }
+}
+
+/// Writes an event to the outbox.
+pub(super) async fn announce(
+    tx: &mut Tx<'_>,
+    report: ReportKey,
+    announcement: Announcement,
+) -> Result<(), StoreError> {
+    let result = match announcement {
+        Announcement::Accepted | Announcement::ReviewOpened { .. } => None,
+        Announcement::ResultFinal { result } => Some(result),
+    };
+    if let Some(result) = result {
+        let told = sqlx::query(sql::FINAL_ANNOUNCED).bind(result.as_bytes().to_vec());
+        if told
+            .fetch_optional(&mut *tx.connection)
+            .await
+            .map_err(classify)?
+            .is_some()
+        {
+            return Ok(());
+        }
+    }
+    let key = report.as_bytes().as_slice();
+    let sequence = sqlx::query(sql::NEXT_SEQUENCE).bind(key);
+    let row = sequence
+        .fetch_one(&mut *tx.connection)
+        .await
+        .map_err(classify)?;
+    let row = Row::new(&row, report);
+    let sequence = row.number("report.next_sequence")?;
+    let event = EventKey::of(
+        &report,
+        announcement.kind(),
+        row.count("report.next_sequence")?,
+    );
+    let insert = sqlx::query(sql::INSERT_EVENT)
+        .bind(event.as_bytes().as_slice())
+        .bind(key)
+        .bind(sequence)
+        .bind(announcement.kind())
+        .bind(result.map(|result| result.as_bytes().to_vec()))
+        .bind(announcement.payload(report).to_string())
+        .bind(tx.now.get());
+    insert
+        .execute(&mut *tx.connection)
+        .await
+        .map_err(classify)?;
+    Ok(())
+}

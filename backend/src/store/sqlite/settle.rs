@@ -1,0 +1,272 @@
+//! The commit fence, and the other ways in which a holder settles its job.
+
+use async_trait::async_trait;
+use fencepost_identity::key::ResultKey;
+
+use super::{
+    classify::classify,
+    hold::{Standing, diagnose, fenced, standing},
+    record::{self, Announcement, Ending, close_attempt, follow, open_review},
+    writer::{Tx, Write},
+};
+use crate::{
+    clock::UnixMillis,
+    report::{AttemptOutcome, Event, ReviewReason, State},
+    store::{
+        AfterRejection, Charge, Commit, Commitment, Lost, Rejected, Rejection, Release, Released,
+        ReviewNeed, StoreError, lease::Hold, sql,
+    },
+};
+
+/// What a job is left as.
+struct Settlement {
+    state: State,
+    due: UnixMillis,
+    charge: Charge,
+    outcome: AttemptOutcome,
+}
+
+/// Moves the job, if its lease stands; why not, if it doesn't.
+async fn settle(
+    tx: &mut Tx<'_>,
+    hold: &Hold,
+    settlement: Settlement,
+) -> Result<Result<(), Lost>, StoreError> {
+    let settle = fenced(sql::SETTLE, hold)
+        .bind(settlement.state.as_str())
+        .bind(settlement.state.outcome().map(|outcome| outcome.as_str()))
+        .bind(settlement.due.get())
+        .bind(match settlement.charge {
+            Charge::Keep => 0_i64,
+            Charge::GiveBack => 1,
+        })
+        .bind(i64::from(settlement.outcome.is_verdict()))
+        .bind(tx.now.get());
+    let settled = settle
+        .execute(&mut *tx.connection)
+        .await
+        .map_err(classify)?;
+    match settled.rows_affected() {
+        0 => diagnose(tx, hold).await.map(Err),
+        _ => Ok(Ok(())),
+    }
+}
+
+/// Whether another attempt may follow, counting `charge` as this one's.
+fn attempts_are_spent(hold: &Hold, standing: &Standing, charge: Charge) -> bool {
+    let given_back = match charge {
+        Charge::Keep => standing.given_back,
+        Charge::GiveBack => standing.given_back.saturating_add(1),
+    };
+    standing.charged.saturating_sub(given_back) >= hold.max_attempts
+}
+
+/// Commits a valid value.
+pub(super) struct CommitJob {
+    pub(super) hold: Hold,
+    pub(super) value: Commitment,
+}
+
+impl CommitJob {
+    async fn put_result(&self, tx: &mut Tx<'_>, result: ResultKey) -> Result<(), StoreError> {
+        let hold = &self.hold;
+        let report = hold.report.as_bytes().as_slice();
+        let key = result.as_bytes().to_vec();
+        let retire = sqlx::query(sql::RETIRE_RESULT)
+            .bind(report)
+            .bind(&hold.schema_version)
+            .bind(tx.now.get());
+        retire
+            .execute(&mut *tx.connection)
+            .await
+            .map_err(classify)?;
+        let put = sqlx::query(sql::PUT_RESULT)
+            .bind(key.clone())
+            .bind(report)
+            .bind(&hold.schema_version)
+            .bind(&self.value.value)
+            .bind(hold.token.stored())
+            .bind(i64::from(hold.attempt.get()))
+            .bind(tx.now.get());
+        put.execute(&mut *tx.connection).await.map_err(classify)?;
+        let point = sqlx::query(sql::SET_CURRENT_RESULT)
+            .bind(report)
+            .bind(key)
+            .bind(hold.token.stored());
+        point.execute(&mut *tx.connection).await.map_err(classify)?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Write for CommitJob {
+    type Done = Commit;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Commit, StoreError> {
+        let event = match self.value.review {
+            Some(_) => Event::NeedReview,
+            None => Event::Commit,
+        };
+        let outcome = AttemptOutcome::Committed;
+        let settlement = Settlement {
+            state: follow(State::Running, event)?,
+            due: tx.now,
+            charge: Charge::Keep,
+            outcome,
+        };
+        if let Err(lost) = settle(tx, &self.hold, settlement).await? {
+            return Ok(Commit::Lost(lost));
+        }
+        let result = ResultKey::of(&self.hold.report, &self.hold.schema_version);
+        self.put_result(tx, result).await?;
+        let call = self.value.call.as_ref();
+        let ending = Ending {
+            outcome,
+            reason: None,
+            call,
+            charge: Charge::Keep,
+        };
+        close_attempt(tx, &self.hold, ending).await?;
+        match &self.value.review {
+            Some(need) => {
+                open_review(tx, self.hold.report, need).await?;
+                Ok(Commit::InReview(result))
+            }
+            None => {
+                let told = Announcement::ResultFinal { result };
+                record::announce(tx, self.hold.report, told).await?;
+                Ok(Commit::Final(result))
+            }
+        }
+    }
+}
+
+/// Records that an attempt failed for good.
+pub(super) struct RejectJob {
+    pub(super) hold: Hold,
+    pub(super) rejection: Rejection,
+}
+
+#[async_trait]
+impl Write for RejectJob {
+    type Done = Rejected;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Rejected, StoreError> {
+        let standing = match standing(tx, &self.hold).await? {
+            Ok(standing) => standing,
+            Err(lost) => return Ok(Rejected::Lost(lost)),
+        };
+        let (need, due) = match &self.rejection.next {
+            AfterRejection::Review(need) => (Some(need.clone()), tx.now),
+            AfterRejection::Again(_) if attempts_are_spent(&self.hold, &standing, Charge::Keep) => {
+                (Some(ReviewNeed::from(ReviewReason::AttemptsSpent)), tx.now)
+            }
+            AfterRejection::Again(wait) => (None, tx.now.plus(*wait)),
+        };
+        let event = if need.is_some() {
+            Event::NeedReview
+        } else {
+            Event::Reject
+        };
+        let outcome = self.rejection.outcome;
+        let state = follow(State::Running, event)?;
+        let settlement = Settlement {
+            state,
+            due,
+            charge: Charge::Keep,
+            outcome,
+        };
+        if let Err(lost) = settle(tx, &self.hold, settlement).await? {
+            return Ok(Rejected::Lost(lost));
+        }
+        let ending = Ending {
+            outcome,
+            reason: self.rejection.reason.as_deref(),
+            call: self.rejection.call.as_ref(),
+            charge: Charge::Keep,
+        };
+        close_attempt(tx, &self.hold, ending).await?;
+        match need {
+            Some(need) => {
+                open_review(tx, self.hold.report, &need).await?;
+                Ok(Rejected::SentToReview(need.reason))
+            }
+            None => Ok(Rejected::Again { due }),
+        }
+    }
+}
+
+/// Gives a lease back.
+pub(super) struct ReleaseJob {
+    pub(super) hold: Hold,
+    pub(super) release: Release,
+}
+
+impl ReleaseJob {
+    /// What the job goes through: all three lead to the same state, and are told apart in what is
+    /// counted.
+    fn event(&self) -> Event {
+        let outcome = self.release.outcome;
+        if matches!(outcome, AttemptOutcome::Auth | AttemptOutcome::Quota) {
+            return Event::Pause;
+        }
+        if outcome.is_transient() {
+            Event::Snooze
+        } else {
+            Event::Release
+        }
+    }
+
+    /// An attempt is given back at most as often as there are attempts, so that a job can't go
+    /// round for ever without being charged.
+    fn charge(&self, standing: &Standing) -> Charge {
+        match self.release.charge {
+            Charge::GiveBack if standing.given_back < self.hold.max_attempts => Charge::GiveBack,
+            Charge::GiveBack | Charge::Keep => Charge::Keep,
+        }
+    }
+}
+
+#[async_trait]
+impl Write for ReleaseJob {
+    type Done = Released;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Released, StoreError> {
+        let standing = match standing(tx, &self.hold).await? {
+            Ok(standing) => standing,
+            Err(lost) => return Ok(Released::Lost(lost)),
+        };
+        let charge = self.charge(&standing);
+        let spent = attempts_are_spent(&self.hold, &standing, charge);
+        let event = if spent {
+            Event::NeedReview
+        } else {
+            self.event()
+        };
+        let outcome = self.release.outcome;
+        let due = tx.now.plus(self.release.after);
+        let state = follow(State::Running, event)?;
+        let settlement = Settlement {
+            state,
+            due,
+            charge,
+            outcome,
+        };
+        if let Err(lost) = settle(tx, &self.hold, settlement).await? {
+            return Ok(Released::Lost(lost));
+        }
+        let ending = Ending {
+            outcome,
+            reason: self.release.reason.as_deref(),
+            call: self.release.call.as_ref(),
+            charge,
+        };
+        close_attempt(tx, &self.hold, ending).await?;
+        if spent {
+            let reason = ReviewReason::AttemptsSpent;
+            open_review(tx, self.hold.report, &reason.into()).await?;
+            return Ok(Released::SentToReview(reason));
+        }
+        Ok(Released::Rescheduled { due, charge })
+    }
+}
