@@ -1,0 +1,251 @@
+//! `up`: a running fencepost, and a proof that it makes one record of many deliveries.
+
+pub(crate) mod admin;
+pub(crate) mod children;
+pub(crate) mod deliver;
+pub(crate) mod stage;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::install::Consent;
+use crate::process::on_path;
+use crate::programs::{self, Programs};
+use admin::{Admin, Report};
+use children::Events;
+use deliver::{Answers, Becomes, Courier, Sample};
+use stage::{Backend, Edge, Runner, Secrets, database_url, free, new_folder};
+use table::Row;
+
+/// More than the baseline extractor ever needs for a handful of reports.
+const SETTLE_LIMIT: Duration = Duration::from_secs(60);
+
+/// What follows the proof.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It keeps running until Ctrl-C.
+    Stay,
+    Stop,
+}
+
+/// What the caller may choose.
+pub(crate) struct Options {
+    pub(crate) then: Then,
+    /// Where the edge listens.
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) spin: Option<PathBuf>,
+}
+
+/// What stands behind the URLs that are printed at the end.
+struct Running {
+    edge: Edge,
+    backend: Backend,
+    secrets: Secrets,
+    folder: PathBuf,
+}
+
+/// Builds, starts, delivers, proves, and says where to look.
+pub(crate) fn run(root: &Path, options: Options, consent: Consent) -> Result<()> {
+    let programs = programs::build(root, consent)?;
+    let events = Events::new()?;
+    let running = start(root, &programs, &options, &events)?;
+    let keys = prove(root, &programs, &running, &events)
+        .with_context(|| format!("database and logs stand in {}", running.folder.display()))?;
+    match options.then {
+        Then::Stop => {
+            let folder = running.folder.clone();
+            drop(running);
+            fs::remove_dir_all(folder)?;
+        }
+        Then::Stay => {
+            println!("{}", where_to_look(&programs, &running, &keys));
+            events.until_interrupted()?;
+            println!(
+                "\nStopping. Database and logs stay in {}",
+                running.folder.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn start(root: &Path, programs: &Programs, options: &Options, events: &Events) -> Result<Running> {
+    let runner = match options.spin.clone().or_else(|| on_path("spin")) {
+        Some(spin) => Runner::Spin(spin),
+        None => Runner::Bundled,
+    };
+    // Nobody looks at a run that stops by itself, and there may be several at once.
+    let port = |documented| match options.then {
+        Then::Stay => free(SocketAddr::from((Ipv4Addr::LOCALHOST, documented))),
+        Then::Stop => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+    };
+    let listen = match (&options.listen, &runner) {
+        (Some(listen), _) => *listen,
+        (None, Runner::Bundled) => port(3000)?,
+        // Spin does not tell which port it took, so it is given one.
+        (None, Runner::Spin(_)) => free(SocketAddr::from((Ipv4Addr::LOCALHOST, 3000)))?,
+    };
+    let folder = new_folder(root, "up")?;
+    let secrets = Secrets::new()?;
+    let addresses = (port(8080)?, port(8081)?);
+    let fencepost = programs.fencepost(root);
+    let backend = Backend::start(fencepost, &folder, &secrets, addresses, events)?;
+    println!(
+        "backend: {} takes reports in, {} answers questions",
+        backend.ingest, backend.admin
+    );
+    let target = (backend.ingest.as_str(), listen);
+    let edge = Edge::start(
+        &runner,
+        (root, programs),
+        (&folder, &secrets),
+        target,
+        events,
+    )?;
+    let by = match &runner {
+        Runner::Spin(spin) => spin.display().to_string(),
+        Runner::Bundled => "the bundled host".to_owned(),
+    };
+    println!("edge: {}, run by {by}", edge.url);
+    Ok(Running {
+        edge,
+        backend,
+        secrets,
+        folder,
+    })
+}
+
+/// Delivers every sample over and over, and checks that each became what it should. Returns the
+/// reports' keys.
+fn prove(
+    root: &Path,
+    programs: &Programs,
+    running: &Running,
+    events: &Events,
+) -> Result<BTreeSet<String>> {
+    let secrets = &running.secrets;
+    let fencepost = || {
+        let mut command = programs.fencepost(root);
+        command.envs(secrets.of_senders());
+        command
+    };
+    let courier = Courier {
+        root,
+        fencepost: &fencepost,
+        edge: &running.edge.url,
+    };
+    println!(
+        "Delivering each sample ten times at once, and once more with other headers and bytes"
+    );
+    let samples = deliver::samples(root)?;
+    let mut delivered = Vec::new();
+    for sample in &samples {
+        delivered.push((sample, courier.deliver(sample)?));
+    }
+    let admin = Admin::new(running.backend.admin.clone(), secrets.admin_token.clone());
+    let keys: BTreeSet<String> = delivered
+        .iter()
+        .flat_map(|(_, answers)| answers.report_keys.clone())
+        .collect();
+    let settled = || {
+        keys.iter()
+            .all(|key| admin.report(key).is_ok_and(|r| r.is_settled()))
+    };
+    stage::wait_until(events, SETTLE_LIMIT, "not every report is settled", settled)?;
+
+    let mut rows = Vec::new();
+    let mut verdicts = Vec::new();
+    for (sample, answers) in &delivered {
+        let keys = answers.report_keys.iter();
+        let reports = keys
+            .map(|key| admin.report(key))
+            .collect::<Result<Vec<_>>>()?;
+        rows.push(row(sample, answers, &reports)?);
+        verdicts.push(judge(sample, answers, &reports));
+    }
+    println!("\n{}\n", table::render(&rows));
+    verdicts.into_iter().collect::<Result<Vec<()>>>()?;
+    let count = admin.report_count()?;
+    ensure!(
+        count == keys.len(),
+        "the backend has {count} records instead of {}",
+        keys.len()
+    );
+    println!("Each accepted report became exactly one record.");
+    Ok(keys)
+}
+
+fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
+    let extractions = reports
+        .iter()
+        .map(Report::extractions)
+        .sum::<Result<u64>>()?;
+    Ok(Row {
+        label: sample.file.clone(),
+        deliveries: answers.deliveries,
+        accepted: answers.accepted,
+        duplicates: answers.duplicates,
+        ignored: answers.ignored,
+        records: u64::try_from(reports.len())?,
+        review_items: reports.iter().map(Report::review_items).sum(),
+        extractions,
+    })
+}
+
+fn judge(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<()> {
+    let file = &sample.file;
+    match (sample.becomes, reports) {
+        (Becomes::Nothing, []) if answers.ignored == answers.deliveries => Ok(()),
+        (Becomes::Nothing, _) => bail!("{file} should have been ignored each time"),
+        (Becomes::Record, [report]) => {
+            let (accepted, duplicates) = (answers.accepted, answers.duplicates);
+            ensure!(accepted == 1, "{file} was accepted {accepted} times");
+            ensure!(
+                accepted + duplicates == answers.deliveries,
+                "{file}: {duplicates} duplicates of {} deliveries",
+                answers.deliveries
+            );
+            ensure!(
+                report.came_to_something(),
+                "{file} came to nothing ({})",
+                report.state
+            );
+            let extractions = report.extractions()?;
+            ensure!(extractions <= 1, "{file} was extracted {extractions} times");
+            Ok(())
+        }
+        (Becomes::Record, reports) => bail!("{file} became {} records", reports.len()),
+    }
+}
+
+fn where_to_look(programs: &Programs, running: &Running, keys: &BTreeSet<String>) -> String {
+    let mut lines = vec![
+        format!("edge     {}/hooks/SOURCE", running.edge.url),
+        format!("backend  {}/v1/reports (admin)", running.backend.admin),
+        format!("token    {}", running.secrets.admin_token),
+        format!("files    {} (database, logs)", running.folder.display()),
+        String::new(),
+        "Look at the reports:".to_owned(),
+        format!(
+            "  export FENCEPOST_DATABASE_URL={}",
+            database_url(&running.folder)
+        ),
+        format!("  {} list", programs.backend.display()),
+    ];
+    lines.extend(
+        keys.iter()
+            .map(|key| format!("  {} show {key}", programs.backend.display())),
+    );
+    lines.push(format!(
+        "  curl -H 'authorization: Bearer {}' {}/v1/stats",
+        running.secrets.admin_token, running.backend.admin
+    ));
+    lines.push("\nCtrl-C stops it.".to_owned());
+    lines.join("\n")
+}

@@ -1,0 +1,167 @@
+//! The samples, delivered as their sender would, and over and over.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How often the same bytes are delivered at once.
+const TIMES: &str = "10";
+
+/// One line of samples/github/deliveries.json.
+#[derive(Deserialize)]
+pub(crate) struct Sample {
+    pub(crate) file: String,
+    source: String,
+    event: String,
+    pub(crate) becomes: Becomes,
+}
+
+/// What has to come of a delivery.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Becomes {
+    Record,
+    /// The source's filter leaves it out.
+    Nothing,
+}
+
+/// What the edge answered to deliveries; `fencepost send --json` prints one.
+#[derive(Default, Deserialize)]
+pub(crate) struct Answers {
+    pub(crate) deliveries: u64,
+    pub(crate) accepted: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) ignored: u64,
+    pub(crate) report_keys: Vec<String>,
+}
+
+/// Delivers samples to an edge.
+pub(crate) struct Courier<'a> {
+    pub(crate) root: &'a Path,
+    /// `fencepost` with its configuration and the senders' secrets.
+    pub(crate) fencepost: &'a dyn Fn() -> Command,
+    pub(crate) edge: &'a str,
+}
+
+/// The samples in the order in which they happened.
+pub(crate) fn samples(root: &Path) -> Result<Vec<Sample>> {
+    let file = root.join("samples/github/deliveries.json");
+    let text = fs::read(&file).with_context(|| format!("no {}", file.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is not as expected", file.display()))
+}
+
+impl Courier<'_> {
+    /// The sample ten times at once, then once more with other headers and another member order.
+    pub(crate) fn deliver(&self, sample: &Sample) -> Result<Answers> {
+        let payload = fs::read(self.root.join("samples/github").join(&sample.file))?;
+        let other = reordered(serde_json::from_slice(&payload)?);
+        let mut answers = self.send(
+            sample,
+            &payload,
+            &["--times", TIMES, "--concurrency", TIMES],
+        )?;
+        let headers = [
+            "--header",
+            "user-agent: somebody-else/1",
+            "--header",
+            "x-attempt: 11",
+        ];
+        let once_more = self.send(sample, &serde_json::to_vec(&other)?, &headers)?;
+        answers.add(once_more);
+        Ok(answers)
+    }
+
+    fn send(&self, sample: &Sample, payload: &[u8], options: &[&str]) -> Result<Answers> {
+        let mut child = (self.fencepost)()
+            .args([
+                "send",
+                "--json",
+                "--url",
+                self.edge,
+                "--source",
+                &sample.source,
+            ])
+            .args(["--header", &format!("x-github-event: {}", sample.event)])
+            .args(options)
+            .arg("-")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        child
+            .stdin
+            .take()
+            .context("stdin is piped")?
+            .write_all(payload)?;
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() {
+            bail!(
+                "not every delivery of {} was answered with a 2xx: {said}",
+                sample.file
+            );
+        }
+        serde_json::from_str(&said).with_context(|| format!("`fencepost send` said: {said}"))
+    }
+}
+
+impl Answers {
+    fn add(&mut self, others: Self) {
+        self.deliveries += others.deliveries;
+        self.accepted += others.accepted;
+        self.duplicates += others.duplicates;
+        self.ignored += others.ignored;
+        self.report_keys.extend(others.report_keys);
+        self.report_keys.sort();
+        self.report_keys.dedup();
+    }
+}
+
+/// The same document with the members of every object in the opposite order.
+fn reordered(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let back = members.into_iter().rev();
+            Value::Object(back.map(|(name, value)| (name, reordered(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(reordered).collect()),
+        scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reordering_changes_the_bytes_and_not_the_document() {
+        let text = r#"{"b":[{"y":1,"x":null}],"a":{"n":12345678901234567890,"s":"é"}}"#;
+        let document: Value = serde_json::from_str(text).unwrap();
+        let other = reordered(document.clone());
+        assert_eq!(
+            serde_json::to_string(&other).unwrap(),
+            r#"{"a":{"s":"é","n":12345678901234567890},"b":[{"x":null,"y":1}]}"#
+        );
+        // Objects are compared without regard to the order of their members.
+        assert_eq!(other, document);
+    }
+
+    #[test]
+    fn every_sample_is_delivered_and_every_delivery_has_its_sample() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let folder = root.join("samples/github");
+        let mut files: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".json") && name != "deliveries.json")
+            .collect();
+        let mut named: Vec<_> = samples(root).unwrap().into_iter().map(|s| s.file).collect();
+        files.sort();
+        named.sort();
+        assert_eq!(files, named);
+    }
+}
