@@ -28,7 +28,7 @@ use self::{call::Asked, settle::Verdict};
 use crate::{
     clock::UnixMillis,
     extractor::Draft,
-    report::{AttemptOutcome, Nonce, WorkerId},
+    report::{AttemptOutcome, Nonce, State, WorkerId},
     retry::Backoff,
     store::{
         CallRecord, Charge, Claim, ClaimRequest, Corruption, Grant, Held, Lease, Lost, RawAnswer,
@@ -93,6 +93,13 @@ pub enum Step {
         key: ReportKey,
         /// Why.
         lost: Lost,
+    },
+    /// The database failed, but what it was asked had been done: only the reply had got lost.
+    AlreadySettled {
+        /// The report.
+        key: ReportKey,
+        /// How the job was left.
+        state: State,
     },
     /// A row can't be understood and was set aside.
     SetAside(Corruption),

@@ -46,6 +46,7 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
                 | Step::Rejected { .. }
                 | Step::Rescheduled { .. }
                 | Step::Superseded { .. }
+                | Step::AlreadySettled { .. }
                 | Step::SetAside(_),
             ) => {
                 failures = 0;

@@ -8,7 +8,7 @@ use tracing::{error, warn};
 use super::{Step, Worker};
 use crate::{
     extractor::{Call, Disposition, ExtractError, Failure, Inference},
-    report::{AttemptOutcome, Outcome, ReviewReason, State},
+    report::{AttemptOutcome, ReviewReason},
     retry::Chance,
     store::{
         AfterRejection, CallRecord, Charge, Commit, Commitment, Grant, Held, Lease, Lost,
@@ -225,21 +225,11 @@ fn passes(error: &StoreError) -> bool {
     }
 }
 
-/// A lease that was settled under this very token was settled by us: the reply had got lost.
+/// A job that was settled under this very lease was settled by us: the reply had got lost.
 fn lost_at(key: ReportKey, lost: Lost) -> Step {
     match lost {
-        Lost::Settled {
-            state: State::Terminal(_),
-        } => Step::Committed(key),
-        Lost::Settled {
-            state: State::ReadyForReview,
-        } => Step::SentToReview(key),
-        Lost::Settled {
-            state: State::Accepted | State::Running | State::ValidationRejected,
-        }
-        | Lost::Superseded { .. }
-        | Lost::GrantedTwice
-        | Lost::Gone => Step::Superseded { key, lost },
+        Lost::Settled { state } => Step::AlreadySettled { key, state },
+        Lost::Superseded { .. } | Lost::GrantedTwice | Lost::Gone => Step::Superseded { key, lost },
     }
 }
 
@@ -288,27 +278,16 @@ impl From<Call> for CallRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::State;
 
     #[test]
-    fn a_commit_whose_reply_got_lost_is_found_to_be_done() {
+    fn a_settlement_whose_reply_got_lost_is_found_to_be_done() {
         let key = ReportKey::from_bytes([7; 32]);
-        let settled = |state| lost_at(key, Lost::Settled { state });
-        assert_eq!(
-            settled(State::Terminal(Outcome::Committed)),
-            Step::Committed(key)
-        );
-        assert_eq!(settled(State::ReadyForReview), Step::SentToReview(key));
-        let lost = Lost::Settled {
-            state: State::Accepted,
-        };
+        let state = State::ReadyForReview;
+        let settled = lost_at(key, Lost::Settled { state });
+        assert_eq!(settled, Step::AlreadySettled { key, state });
+        let lost = Lost::Gone;
         assert_eq!(lost_at(key, lost), Step::Superseded { key, lost });
-        assert_eq!(
-            lost_at(key, Lost::Gone),
-            Step::Superseded {
-                key,
-                lost: Lost::Gone
-            }
-        );
     }
 
     #[test]

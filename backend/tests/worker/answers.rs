@@ -1,0 +1,177 @@
+//! What follows from an answer.
+
+use fencepost::{
+    report::{AttemptOutcome, Outcome, ReviewReason, State},
+    store::{CallRecord, ReviewStatus},
+    worker::{Keep, Step},
+};
+
+use crate::{
+    extractor,
+    rig::{CANARY, Charged, GOOD, Rig, logged},
+};
+
+#[tokio::test]
+async fn a_good_answer_is_committed() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let key = rig.ingest("1").await;
+    let spaced = GOOD.replace(',', ", \n");
+    assert_eq!(rig.answered(&worker, &spaced).await.0, Step::Committed(key));
+
+    let view = rig.view(key).await;
+    assert_eq!(view.summary.state, State::Terminal(Outcome::Committed));
+    assert_eq!(view.result.unwrap().value, GOOD);
+    assert_eq!(view.review, None);
+    let attempts = rig.attempts(key).await;
+    let [attempt] = attempts.as_slice() else {
+        panic!("{attempts:?}")
+    };
+    assert_eq!(attempt.outcome, Some(AttemptOutcome::Committed));
+    assert_eq!(attempt.call, Some(CallRecord::from(extractor::call())));
+    assert_eq!(attempt.raw.as_deref(), Some(spaced.as_bytes()));
+    assert!(attempt.charged);
+    assert_eq!(worker.step().await.unwrap(), Step::Idle { wait: None });
+    rig.no_call();
+}
+
+#[tokio::test]
+async fn the_model_is_shown_the_input_that_was_stored() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    rig.ingest("1").await;
+    let mut shown = Vec::new();
+    rig.step(&worker, |asked| {
+        shown = asked.input.clone();
+        asked.answer(GOOD);
+    })
+    .await;
+    assert_eq!(shown, format!("{{\"text\":\"{CANARY}\"}}").into_bytes());
+}
+
+#[tokio::test]
+async fn an_answer_that_the_rules_doubt_is_committed_and_shown_to_a_person() {
+    for (answer, note) in [
+        (GOOD.replace("0.9", "0.69"), "/confidence below 0.7"),
+        (GOOD.replace("false", "true"), "/needsHumanReview is true"),
+    ] {
+        let mut rig = Rig::new().await;
+        let worker = rig.worker().await;
+        let key = rig.ingest("1").await;
+        assert_eq!(
+            rig.answered(&worker, &answer).await.0,
+            Step::SentToReview(key)
+        );
+        let view = rig.view(key).await;
+        assert_eq!(view.summary.state, State::ReadyForReview);
+        assert_eq!(view.result.unwrap().value, answer);
+        let review = view.review.unwrap();
+        assert_eq!(
+            (review.status, review.reason),
+            (ReviewStatus::Open, ReviewReason::Policy)
+        );
+        assert_eq!(review.note.as_deref(), Some(note));
+    }
+}
+
+#[tokio::test]
+async fn invalid_answers_are_asked_for_again_until_the_attempts_are_spent() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let key = rig.ingest("1").await;
+    let bad = GOOD.replace("spam", "SPAM");
+    let (first, first_call) = rig.answered(&worker, &bad).await;
+    assert!(matches!(first, Step::Rejected { .. }), "{first:?}");
+    assert_eq!(rig.state(key).await, State::ValidationRejected);
+    let (second, second_call) = rig.answered(&worker, &bad).await;
+    assert!(matches!(second, Step::Rejected { .. }), "{second:?}");
+    let (third, third_call) = rig.answered(&worker, &bad).await;
+    assert_eq!(third, Step::SentToReview(key));
+
+    // A verdict makes the next question another one.
+    assert!(first_call != second_call && second_call != third_call && first_call != third_call);
+    let schema_invalid = (Some(AttemptOutcome::SchemaInvalid), Charged::Yes);
+    assert_eq!(rig.outcomes(key).await, [schema_invalid; 3]);
+    let view = rig.view(key).await;
+    assert_eq!(
+        (view.summary.state, view.result),
+        (State::ReadyForReview, None)
+    );
+    assert_eq!(view.review.unwrap().reason, ReviewReason::AttemptsSpent);
+    assert_eq!(worker.step().await.unwrap(), Step::Idle { wait: None });
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_an_answer_is_told_by_place() {
+    let extra = GOOD.replace('{', &format!("{{\"{CANARY}\":\"{CANARY}\","));
+    let twice = GOOD.replace('{', "{\"category\":\"spam\",");
+    let fenced = format!("```json\n{GOOD}\n```");
+    for (answer, outcome, reason) in [
+        (
+            extra.as_str(),
+            AttemptOutcome::SchemaInvalid,
+            "the schema at /additionalProperties",
+        ),
+        (
+            twice.as_str(),
+            AttemptOutcome::SyntaxInvalid,
+            "names a member twice",
+        ),
+        (
+            fenced.as_str(),
+            AttemptOutcome::SyntaxInvalid,
+            "not one JSON value",
+        ),
+        (CANARY, AttemptOutcome::SyntaxInvalid, "not one JSON value"),
+        ("", AttemptOutcome::SyntaxInvalid, "empty"),
+    ] {
+        let mut rig = Rig::new().await;
+        let worker = rig.worker().await;
+        let key = rig.ingest("1").await;
+        let (step, _) = rig.answered(&worker, answer).await;
+        assert!(matches!(step, Step::Rejected { .. }), "{step:?}");
+        let attempts = rig.attempts(key).await;
+        assert_eq!(attempts[0].outcome, Some(outcome));
+        assert_eq!(attempts[0].verdict, Some(outcome));
+        assert_eq!(attempts[0].raw.as_deref(), Some(answer.as_bytes()));
+        let told = attempts[0].reason.clone().unwrap();
+        assert!(told.contains(reason), "{told}");
+
+        // The next attempt can still make it good.
+        assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
+    }
+}
+
+#[tokio::test]
+async fn answers_are_kept_only_where_the_pipeline_says_so() {
+    let mut rig = Rig::new().await;
+    rig.pipeline.keep = Keep::Nothing;
+    let worker = rig.worker().await;
+    let key = rig.ingest("1").await;
+    rig.answered(&worker, "nonsense").await;
+    assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
+    let attempts = rig.attempts(key).await;
+    assert!(
+        attempts.iter().all(|attempt| attempt.raw.is_none()),
+        "{attempts:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_report_or_an_answer_says_is_in_no_log_and_no_reason() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let key = rig.ingest("1").await;
+    for answer in [CANARY.to_owned(), format!("{{\"{CANARY}\":\"{CANARY}\"}}")] {
+        rig.answered(&worker, &answer).await;
+    }
+    rig.answered(&worker, &GOOD.replace("0.9", "0.1")).await;
+    for attempt in rig.attempts(key).await {
+        assert!(!format!("{:?}", attempt.reason).contains(CANARY));
+        assert!(!format!("{attempt:?}").contains(CANARY));
+    }
+    assert!(!format!("{:?}", rig.view(key).await).contains(CANARY));
+    let logged = logged();
+    assert!(logged.contains(&key.to_string()), "the log is recorded");
+    assert!(!logged.contains(CANARY));
+}

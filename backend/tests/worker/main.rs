@@ -1,0 +1,19 @@
+//! The worker on a real SQLite database. Only the model is scripted, and only time is a handle:
+//! each test says when a call is answered and when a timer ends, so none of them sleeps.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what is not as expected ends a test"
+)]
+
+mod answers;
+mod extractor;
+mod faults;
+mod leases;
+mod providers;
+mod rig;
+mod running;
+mod store;
+mod timer;

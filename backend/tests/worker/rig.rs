@@ -1,0 +1,294 @@
+//! A database in a folder of its own, a scripted model, a manual timer, and workers on them.
+
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, Mutex, Once},
+    time::Duration,
+};
+
+use fencepost::{
+    judge::{Rule, Test},
+    report::{AttemptOutcome, State, WorkerId},
+    retry::Backoff,
+    schema::Schema,
+    store::{
+        AttemptView, Ingested, NewReport, PipelineVersions, ReportView, SqliteOptions, SqliteStore,
+        Store,
+    },
+    worker::{Keep, Pipeline, Step, Stop, StopSignal, Worker, WorkerParts, bind, stop},
+};
+use fencepost_identity::{
+    identity::{Identity, Namespace, ReportId, Tenant, Version},
+    key::{CallKey, InputHash, MappingDigest, ReportKey},
+    pointer::Pointer,
+};
+use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
+use tokio::sync::{Notify, mpsc};
+
+use crate::{
+    extractor::{Asked, Scripted},
+    timer::ManualTimer,
+};
+
+/// In every report and in the answers that go wrong: never to be seen in a log or a reason.
+pub(crate) const CANARY: &str = "canary-7f3a";
+pub(crate) const GOOD: &str = r#"{"category":"spam","confidence":0.9,"needsHumanReview":false}"#;
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
+pub(crate) const BEAT: Duration = Duration::from_secs(20);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(45);
+
+const SCHEMA: &str = include_str!("../../schemas/moderation-v3.json");
+
+pub(crate) struct Rig {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) calls: mpsc::UnboundedReceiver<Asked>,
+    pub(crate) timer: Arc<ManualTimer>,
+    pub(crate) wake: Arc<Notify>,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) stop: Stop,
+    signal: StopSignal,
+    folder: tempfile::TempDir,
+}
+
+impl Rig {
+    pub(crate) async fn new() -> Self {
+        record_logs();
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder.path().join("fencepost.db")).await;
+        let (extractor, calls) = Scripted::new();
+        let (stop, signal) = stop();
+        Self {
+            store,
+            calls,
+            timer: Arc::default(),
+            wake: Arc::default(),
+            pipeline: pipeline(extractor),
+            stop,
+            signal,
+            folder,
+        }
+    }
+
+    /// A worker on this rig's store.
+    pub(crate) async fn worker(&self) -> Worker {
+        self.worker_on(Arc::clone(&self.store)).await
+    }
+
+    pub(crate) async fn worker_on(&self, store: Arc<dyn Store>) -> Worker {
+        self.worker_for(store, self.pipeline.clone()).await
+    }
+
+    pub(crate) async fn worker_for(&self, store: Arc<dyn Store>, pipeline: Pipeline) -> Worker {
+        let bindings = bind(&*store, [pipeline]).await.unwrap();
+        assert!(bindings.conflicts.is_empty());
+        Worker::new(WorkerParts {
+            id: WorkerId::new("worker"),
+            store,
+            pipelines: bindings.claimable,
+            // All waits after failures are nothing, so that their ends can be told apart.
+            backoff: Backoff {
+                first: Duration::ZERO,
+                longest: Duration::ZERO,
+            },
+            timer: Arc::clone(&self.timer) as _,
+            wake: Arc::clone(&self.wake),
+            stop: self.signal.clone(),
+        })
+    }
+
+    /// Stores the report with this id.
+    pub(crate) async fn ingest(&self, id: &str) -> ReportKey {
+        match self.store.ingest(report(id)).await.unwrap() {
+            Ingested::Accepted { key, .. } => key,
+            other @ (Ingested::Duplicate { .. } | Ingested::MappingChanged { .. }) => {
+                panic!("{other:?}")
+            }
+        }
+    }
+
+    /// The next call, which is being made.
+    pub(crate) async fn asked(&mut self) -> Asked {
+        self.calls.recv().await.unwrap()
+    }
+
+    /// A step whose one call is answered like this.
+    pub(crate) async fn answered(&mut self, worker: &Worker, text: &str) -> (Step, CallKey) {
+        self.step(worker, |asked| asked.answer(text)).await
+    }
+
+    /// A step whose one call ends like this.
+    pub(crate) async fn step(
+        &mut self,
+        worker: &Worker,
+        reply: impl FnOnce(Asked),
+    ) -> (Step, CallKey) {
+        let calls = &mut self.calls;
+        let (step, call_key) = tokio::join!(worker.step(), async {
+            let asked = calls.recv().await.unwrap();
+            let call_key = asked.call_key;
+            reply(asked);
+            call_key
+        });
+        self.no_call();
+        (step.unwrap(), call_key)
+    }
+
+    /// No call was made that the test has not seen.
+    pub(crate) fn no_call(&mut self) {
+        assert!(self.calls.try_recv().is_err(), "a call too many");
+    }
+
+    pub(crate) async fn view(&self, key: ReportKey) -> ReportView {
+        self.store.report(key).await.unwrap().unwrap()
+    }
+
+    pub(crate) async fn state(&self, key: ReportKey) -> State {
+        self.view(key).await.summary.state
+    }
+
+    pub(crate) async fn attempts(&self, key: ReportKey) -> Vec<AttemptView> {
+        self.store.attempts(key).await.unwrap()
+    }
+
+    /// How the attempts ended, and whether they count.
+    pub(crate) async fn outcomes(&self, key: ReportKey) -> Vec<(Option<AttemptOutcome>, Charged)> {
+        let attempts = self.attempts(key).await;
+        attempts
+            .iter()
+            .map(|attempt| (attempt.outcome, charged(attempt)))
+            .collect()
+    }
+
+    /// All leases have run out, by the database's clock.
+    pub(crate) async fn leases_run_out(&self) {
+        self.sql("UPDATE job SET lease_until_ms = 1 WHERE state = 'running'")
+            .await;
+    }
+
+    /// All waits are over, by the database's clock.
+    pub(crate) async fn waits_are_over(&self) {
+        self.sql("UPDATE job SET due_ms = 1").await;
+    }
+
+    pub(crate) async fn number(&self, query: &'static str) -> i64 {
+        sqlx::query_scalar(query)
+            .fetch_one(&mut self.connection().await)
+            .await
+            .unwrap()
+    }
+
+    async fn sql(&self, statement: &'static str) {
+        sqlx::query(statement)
+            .execute(&mut self.connection().await)
+            .await
+            .unwrap();
+    }
+
+    async fn connection(&self) -> SqliteConnection {
+        let file = self.folder.path().join("fencepost.db");
+        SqliteConnection::connect(&format!("sqlite://{}", file.display()))
+            .await
+            .unwrap()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Charged {
+    Yes,
+    No,
+}
+
+fn charged(attempt: &AttemptView) -> Charged {
+    if attempt.charged {
+        Charged::Yes
+    } else {
+        Charged::No
+    }
+}
+
+async fn open(file: &Path) -> Arc<dyn Store> {
+    Arc::new(
+        SqliteStore::open(file, SqliteOptions::default())
+            .await
+            .unwrap(),
+    )
+}
+
+fn pipeline(extractor: Scripted) -> Pipeline {
+    let rule = |pointer: &str, test| Rule {
+        pointer: Pointer::new(pointer).unwrap(),
+        test,
+    };
+    Pipeline {
+        versions: PipelineVersions {
+            pipeline: "moderation".into(),
+            classifier_version: "moderation-7".into(),
+            classifier_digest: [1; 32],
+            schema_version: "moderation-v3".into(),
+            schema_digest: [2; 32],
+        },
+        prompt: "Classify it.".into(),
+        extractor: Arc::new(extractor),
+        schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
+        review_when: vec![
+            rule("/needsHumanReview", Test::Is(Value::Bool(true))),
+            rule("/confidence", Test::Below(0.7)),
+        ],
+        max_attempts: 3,
+        lease: LEASE,
+        call_timeout: CALL_TIMEOUT,
+        max_elapsed: Duration::from_secs(24 * 60 * 60),
+        keep: Keep::Raw,
+    }
+}
+
+fn report(id: &str) -> NewReport {
+    NewReport {
+        identity: Identity {
+            tenant: Tenant::new("acme").unwrap(),
+            namespace: Namespace::new("comments").unwrap(),
+            report_id: ReportId::new(id).unwrap(),
+            version: Version::Event,
+        },
+        input_hash: InputHash::from_bytes([3; 32]),
+        input: json!({ "text": CANARY }).to_string().into_bytes(),
+        links: Vec::new(),
+        source: "comments".into(),
+        mapping_digest: MappingDigest::from_bytes([4; 32]),
+        order: None,
+        pipeline: "moderation".into(),
+    }
+}
+
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Records what the whole test program logs, at every level.
+fn record_logs() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .with_writer(|| Log);
+        subscriber.init();
+    });
+}
+
+struct Log;
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        LOG.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// All that was logged so far, by any test.
+pub(crate) fn logged() -> String {
+    String::from_utf8_lossy(&LOG.lock().unwrap()).into_owned()
+}

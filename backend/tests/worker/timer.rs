@@ -1,0 +1,54 @@
+//! A timer whose waits end when a test says so.
+
+use std::{sync::Mutex, time::Duration};
+
+use async_trait::async_trait;
+use fencepost::worker::Timer;
+use tokio::sync::{Notify, oneshot};
+
+#[derive(Default)]
+pub(crate) struct ManualTimer {
+    waits: Mutex<Vec<(Duration, oneshot::Sender<()>)>>,
+    begun: Notify,
+}
+
+#[async_trait]
+impl Timer for ManualTimer {
+    async fn sleep(&self, wait: Duration) {
+        let (end, ended) = oneshot::channel();
+        self.waits.lock().unwrap().push((wait, end));
+        self.begun.notify_waiters();
+        ended.await.expect("the timer outlives what waits");
+    }
+}
+
+impl ManualTimer {
+    /// Ends a wait of this length, as soon as somebody waits that long.
+    pub(crate) async fn end(&self, wait: Duration) {
+        loop {
+            let begun = self.begun.notified();
+            if let Some(end) = self.take(wait) {
+                return end.send(()).unwrap();
+            }
+            begun.await;
+        }
+    }
+
+    /// Comes back as soon as somebody waits that long.
+    pub(crate) async fn begun(&self, wait: Duration) {
+        loop {
+            let begun = self.begun.notified();
+            if let Some(end) = self.take(wait) {
+                return self.waits.lock().unwrap().push((wait, end));
+            }
+            begun.await;
+        }
+    }
+
+    fn take(&self, wait: Duration) -> Option<oneshot::Sender<()>> {
+        let mut waits = self.waits.lock().unwrap();
+        waits.retain(|(_, end)| !end.is_closed());
+        let at = waits.iter().position(|(length, _)| *length == wait)?;
+        Some(waits.remove(at).1)
+    }
+}
