@@ -293,6 +293,37 @@ mod tests {
         (dir, connection)
     }
 
+    /// A power cut must not take back what was answered: a claim that it took back would be granted
+    /// again under the same token.
+    #[tokio::test]
+    async fn every_commit_reaches_the_disk() {
+        let (dir, mut writer) = migrated().await;
+        let file = dir.path().join("fencepost.db");
+        let mut reader = SqliteOptions::default()
+            .reading(&file)
+            .connect()
+            .await
+            .unwrap();
+        for (connection, pragmas) in [
+            (
+                &mut writer,
+                [("synchronous", 2), ("foreign_keys", 1), ("query_only", 0)],
+            ),
+            (
+                &mut reader,
+                [("synchronous", 2), ("foreign_keys", 1), ("query_only", 1)],
+            ),
+        ] {
+            for (name, expected) in pragmas {
+                let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {name}"));
+                let found = sqlx::query_scalar::<_, i64>(pragma)
+                    .fetch_one(&mut *connection)
+                    .await;
+                assert_eq!(found.unwrap(), expected, "{name}");
+            }
+        }
+    }
+
     #[tokio::test]
     async fn every_statement_prepares() {
         let (_dir, mut connection) = migrated().await;

@@ -114,7 +114,8 @@ pub(in crate::store) const HEARTBEAT: &str = concat!("UPDATE job SET lease_until
 pub(in crate::store) const STORE_RAW: &str = concat!(
     "UPDATE attempt SET raw = $6, raw_call_key = $7, provider = $8, model = $9, request_id = $10,
                         tokens_in = $11, tokens_out = $12
-      WHERE report_key = $4 AND number = $5 AND outcome IS NULL AND job_id IN (SELECT job_id FROM job",
+      WHERE report_key = $4 AND number = $5 AND outcome IS NULL
+        AND job_id IN (SELECT job_id FROM job",
     held!(),
     ")"
 );

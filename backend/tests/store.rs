@@ -1,0 +1,107 @@
+//! What a database must do to stand behind the three fences: one suite of cases, run against each
+//! kind of database, and besides what is particular to one kind.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that can't go on fails"
+)]
+
+mod store {
+    pub(crate) mod claim;
+    pub(crate) mod commit;
+    pub(crate) mod corrupt;
+    pub(crate) mod fixture;
+    pub(crate) mod ingress;
+    pub(crate) mod lease;
+    pub(crate) mod rounds;
+    pub(crate) mod sqlite;
+    pub(crate) mod sqlite_fixture;
+    pub(crate) mod view;
+}
+
+/// Makes a test of each case for one kind of database.
+macro_rules! conformance {
+    ($database:path => $($module:ident: { $($case:ident),+ $(,)? })+) => {
+        $($(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                let db = <$database as crate::store::fixture::Database>::new().await;
+                crate::store::$module::$case(&db).await;
+            }
+        )+)+
+    };
+}
+
+/// The suite. A new kind of database is one more line below.
+macro_rules! suite {
+    ($name:ident, $database:path) => {
+        mod $name {
+            conformance! { $database =>
+                ingress: {
+                    a_report_is_accepted_once,
+                    a_duplicate_writes_nothing,
+                    other_content_is_recorded_once_per_content,
+                    a_changed_mapping_is_refused,
+                    a_hundred_deliveries_at_once_are_one_report,
+                    a_caller_that_hangs_up_leaves_all_or_nothing,
+                    versions_are_bound_on_first_use,
+                    a_source_is_bound_anew_only_by_a_person,
+                }
+                claim: {
+                    twenty_workers_get_one_lease,
+                    a_live_lease_is_not_granted_again,
+                    nothing_due_says_how_long_to_wait,
+                    the_job_that_is_due_longest_comes_first,
+                    a_job_keeps_the_version_of_its_first_grant,
+                    spent_attempts_go_to_review_without_a_grant,
+                    a_job_whose_time_is_over_goes_to_review,
+                    granting_another_job_supersedes_the_live_one,
+                    tokens_beyond_two_to_the_31_and_53_keep_every_digit,
+                }
+                lease: {
+                    a_heartbeat_prolongs_the_lease,
+                    a_takeover_raises_the_token_and_the_old_holder_loses,
+                    a_lease_that_ran_out_may_still_commit,
+                    the_same_token_with_another_nonce_loses,
+                    a_raised_token_alone_makes_the_holder_lose,
+                    an_answer_that_nobody_judged_is_used_again,
+                    an_answer_with_a_verdict_is_not_used_again,
+                }
+                rounds: {
+                    a_rejection_with_attempts_left_comes_back,
+                    the_last_rejection_goes_to_review,
+                    a_rejection_may_ask_for_a_person_at_once,
+                    what_is_given_back_is_bounded,
+                    a_kept_charge_spends_the_attempts,
+                    failures_in_a_row_are_counted,
+                }
+                commit: {
+                    a_commit_writes_everything,
+                    a_commit_that_needs_a_person_opens_a_review,
+                    committing_again_leaves_the_same_rows,
+                    a_second_need_opens_the_review_again,
+                    a_newer_schema_version_becomes_the_current_result,
+                    a_failed_commit_leaves_nothing_half_written,
+                    a_commit_whose_reply_was_lost_is_told_so,
+                    a_caller_that_hangs_up_commits_all_or_nothing,
+                }
+                corrupt: {
+                    a_row_that_cannot_be_understood_is_set_aside,
+                    an_unknown_state_hides_no_other_report,
+                    a_job_that_cannot_be_bound_is_set_aside,
+                }
+                view: {
+                    a_list_is_paged_newest_first,
+                    a_list_is_filtered,
+                    stats_count_what_there_is,
+                    an_unknown_report_is_not_there,
+                }
+            }
+        }
+    };
+}
+
+suite!(sqlite, crate::store::sqlite_fixture::Sqlite);
