@@ -8,7 +8,7 @@ use fencepost::{
 
 use crate::{
     extractor,
-    rig::{CANARY, Charged, GOOD, Rig, logged},
+    rig::{CANARY, Charged, GOOD, Rig, logged, one_step},
 };
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn a_good_answer_is_committed() {
     assert_eq!(attempt.call, Some(CallRecord::from(extractor::call())));
     assert_eq!(attempt.raw.as_deref(), Some(spaced.as_bytes()));
     assert!(attempt.charged);
-    assert_eq!(worker.step().await.unwrap(), Step::Idle { wait: None });
+    assert_eq!(one_step(&worker).await.unwrap(), Step::Idle { wait: None });
     rig.no_call();
 }
 
@@ -98,7 +98,7 @@ async fn invalid_answers_are_asked_for_again_until_the_attempts_are_spent() {
         (State::ReadyForReview, None)
     );
     assert_eq!(view.review.unwrap().reason, ReviewReason::AttemptsSpent);
-    assert_eq!(worker.step().await.unwrap(), Step::Idle { wait: None });
+    assert_eq!(one_step(&worker).await.unwrap(), Step::Idle { wait: None });
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ use fencepost_identity::key::CallKey;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::timer::within;
+
 pub(crate) struct Scripted {
     calls: mpsc::UnboundedSender<Asked>,
 }
@@ -50,7 +52,7 @@ impl Asked {
 
     /// Comes back when the call was given up.
     pub(crate) async fn given_up(mut self) {
-        self.reply.closed().await;
+        within(self.reply.closed()).await;
     }
 }
 

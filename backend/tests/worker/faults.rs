@@ -9,7 +9,7 @@ use fencepost::{
 };
 
 use crate::{
-    rig::{Charged, GOOD, Rig},
+    rig::{Charged, GOOD, Rig, one_step},
     store::Failing,
 };
 
@@ -26,7 +26,7 @@ async fn the_same_answer_is_committed_again_without_another_call() {
         let worker = rig.worker_on(Arc::new(store)).await;
         let key = rig.ingest("1").await;
         let timer = rig.timer.clone();
-        let (step, ()) = tokio::join!(worker.step(), async {
+        let (step, ()) = tokio::join!(one_step(&worker), async {
             rig.asked().await.answer(GOOD);
             timer.end(Duration::ZERO).await;
             timer.end(Duration::ZERO).await;
@@ -47,7 +47,7 @@ async fn an_answer_is_stored_before_it_is_judged_however_often_that_fails() {
     let worker = rig.worker_on(Arc::new(store)).await;
     let key = rig.ingest("1").await;
     let timer = rig.timer.clone();
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         rig.asked().await.answer(GOOD);
         timer.end(Duration::ZERO).await;
         timer.end(Duration::ZERO).await;
@@ -65,7 +65,7 @@ async fn a_stored_answer_is_judged_by_whoever_takes_over() {
     let store = Failing::at_commit(Arc::clone(&rig.store), [StoreError::Damaged]);
     let worker = rig.worker_on(Arc::new(store)).await;
     let key = rig.ingest("1").await;
-    let (step, call_key) = tokio::join!(worker.step(), async {
+    let (step, call_key) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         let call_key = asked.call_key;
         asked.answer(GOOD);
@@ -73,7 +73,7 @@ async fn a_stored_answer_is_judged_by_whoever_takes_over() {
     });
     assert!(matches!(step, Err(StoreError::Damaged)), "{step:?}");
     rig.leases_run_out().await;
-    assert_eq!(worker.step().await.unwrap(), Step::Committed(key));
+    assert_eq!(one_step(&worker).await.unwrap(), Step::Committed(key));
     rig.no_call();
     let outcomes = [
         (Some(AttemptOutcome::LeaseLost), Charged::Yes),
@@ -94,7 +94,7 @@ async fn a_stored_answer_that_was_judged_is_not_used_again() {
     let worker = rig.worker_on(Arc::new(store)).await;
     let key = rig.ingest("1").await;
     let (_, first_call) = rig.answered(&worker, "nonsense").await;
-    let (step, second_call) = tokio::join!(worker.step(), async {
+    let (step, second_call) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         let call_key = asked.call_key;
         asked.answer(GOOD);
@@ -103,7 +103,7 @@ async fn a_stored_answer_that_was_judged_is_not_used_again() {
     assert!(step.is_err());
     assert_ne!(first_call, second_call);
     rig.leases_run_out().await;
-    assert_eq!(worker.step().await.unwrap(), Step::Committed(key));
+    assert_eq!(one_step(&worker).await.unwrap(), Step::Committed(key));
     rig.no_call();
     assert_eq!(rig.view(key).await.result.unwrap().value, GOOD);
 }

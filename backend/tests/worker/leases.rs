@@ -9,7 +9,10 @@ use fencepost::{
 };
 use tokio::task::JoinSet;
 
-use crate::rig::{BEAT, Charged, GOOD, Rig};
+use crate::{
+    rig::{BEAT, Charged, GOOD, Rig, one_step},
+    timer::within,
+};
 
 #[tokio::test]
 async fn twenty_workers_on_one_report_make_one_call() {
@@ -18,19 +21,19 @@ async fn twenty_workers_on_one_report_make_one_call() {
     let mut steps = JoinSet::new();
     for _ in 0..20 {
         let worker = rig.worker().await;
-        steps.spawn(async move { worker.step().await.unwrap() });
+        steps.spawn(async move { one_step(&worker).await.unwrap() });
     }
     let asked = rig.asked().await;
     let mut idle = 0;
     while idle < 19 {
-        let step = steps.join_next().await.unwrap().unwrap();
+        let step = within(steps.join_next()).await.unwrap().unwrap();
         assert!(matches!(step, Step::Idle { .. }), "{step:?}");
         idle += 1;
     }
     rig.no_call();
     asked.answer(GOOD);
     assert_eq!(
-        steps.join_next().await.unwrap().unwrap(),
+        within(steps.join_next()).await.unwrap().unwrap(),
         Step::Committed(key)
     );
     assert_eq!(rig.attempts(key).await.len(), 1);
@@ -42,14 +45,14 @@ async fn a_heartbeat_keeps_a_long_call() {
     let (worker, other) = (rig.worker().await, rig.worker().await);
     let key = rig.ingest("1").await;
     let timer = rig.timer.clone();
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         timer.begun(BEAT).await;
         rig.leases_run_out().await;
         timer.end(BEAT).await;
         // The next wait begins when the heartbeat was answered.
         timer.begun(BEAT).await;
-        let idle = other.step().await.unwrap();
+        let idle = one_step(&other).await.unwrap();
         assert!(matches!(idle, Step::Idle { .. }), "{idle:?}");
         asked.answer(GOOD);
     });
@@ -63,7 +66,7 @@ async fn a_lost_lease_drops_the_call_and_writes_nothing() {
     let (worker, other) = (rig.worker().await, rig.worker().await);
     let key = rig.ingest("1").await;
     let timer = rig.timer.clone();
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         timer.begun(BEAT).await;
         rig.leases_run_out().await;
@@ -99,7 +102,7 @@ async fn an_answer_that_comes_after_a_takeover_is_not_written() {
     let (worker, other) = (rig.worker().await, rig.worker().await);
     let key = rig.ingest("1").await;
     let late = GOOD.replace("spam", "abuse");
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         rig.leases_run_out().await;
         assert_eq!(rig.answered(&other, GOOD).await.0, Step::Committed(key));
@@ -116,7 +119,7 @@ async fn a_late_answer_is_taken_while_nobody_took_over() {
     let mut rig = Rig::new().await;
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         rig.leases_run_out().await;
         asked.answer(GOOD);
@@ -133,13 +136,13 @@ async fn a_job_that_takes_its_worker_down_each_time_ends_in_review() {
     for _ in 0..2 {
         // A step that is dropped is a worker that was killed.
         let step = tokio::select! {
-            step = worker.step() => Some(step),
+            step = one_step(&worker) => Some(step),
             _asked = rig.calls.recv() => None,
         };
         assert!(step.is_none(), "{step:?}");
         rig.leases_run_out().await;
     }
-    assert_eq!(worker.step().await.unwrap(), Step::SentToReview(key));
+    assert_eq!(one_step(&worker).await.unwrap(), Step::SentToReview(key));
     rig.no_call();
     let lost = (Some(AttemptOutcome::LeaseLost), Charged::Yes);
     assert_eq!(rig.outcomes(key).await, [lost; 2]);
@@ -171,7 +174,7 @@ async fn a_job_stays_with_the_version_that_it_was_begun_with() {
     let mut newer = rig.pipeline.clone();
     newer.versions.classifier_version = "moderation-8".into();
     let newer = rig.worker_for(Arc::clone(&rig.store), newer).await;
-    assert_eq!(newer.step().await.unwrap(), Step::Idle { wait: None });
+    assert_eq!(one_step(&newer).await.unwrap(), Step::Idle { wait: None });
     assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
     assert_eq!(rig.state(key).await, State::Terminal(Outcome::Committed));
 }

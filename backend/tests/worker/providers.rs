@@ -9,7 +9,7 @@ use fencepost::{
     worker::Step,
 };
 
-use crate::rig::{CALL_TIMEOUT, Charged, GOOD, Rig};
+use crate::rig::{CALL_TIMEOUT, Charged, GOOD, Rig, one_step};
 
 #[tokio::test]
 async fn what_asking_again_would_not_help_goes_to_review_at_once() {
@@ -37,7 +37,7 @@ async fn what_asking_again_would_not_help_goes_to_review_at_once() {
         assert_eq!(step, Step::SentToReview(key));
         assert_eq!(rig.outcomes(key).await, [(Some(outcome), Charged::Yes)]);
         assert_eq!(rig.view(key).await.review.unwrap().reason, reason);
-        assert_eq!(worker.step().await.unwrap(), Step::Idle { wait: None });
+        assert_eq!(one_step(&worker).await.unwrap(), Step::Idle { wait: None });
     }
 }
 
@@ -103,7 +103,7 @@ async fn a_rate_limit_is_waited_out_and_costs_no_attempt() {
     assert_eq!(due.since(updated), Duration::from_secs(20));
     assert_eq!(rig.state(key).await, State::Accepted);
 
-    let idle = worker.step().await.unwrap();
+    let idle = one_step(&worker).await.unwrap();
     let Step::Idle { wait: Some(wait) } = idle else {
         panic!("{idle:?}")
     };
@@ -181,7 +181,7 @@ async fn a_call_that_takes_too_long_is_dropped_and_charged() {
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
     let timer = rig.timer.clone();
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         timer.end(CALL_TIMEOUT).await;
         asked.given_up().await;

@@ -14,7 +14,7 @@ use fencepost::{
     schema::Schema,
     store::{
         AttemptView, Ingested, NewReport, PipelineVersions, ReportView, SqliteOptions, SqliteStore,
-        Store,
+        Store, StoreError,
     },
     worker::{Keep, Pipeline, Step, Stop, StopSignal, Worker, WorkerParts, bind, stop},
 };
@@ -29,7 +29,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::{
     extractor::{Asked, Scripted},
-    timer::ManualTimer,
+    timer::{ManualTimer, within},
 };
 
 /// In every report and in the answers that go wrong: never to be seen in a log or a reason.
@@ -110,7 +110,7 @@ impl Rig {
 
     /// The next call, which is being made.
     pub(crate) async fn asked(&mut self) -> Asked {
-        self.calls.recv().await.unwrap()
+        within(self.calls.recv()).await.unwrap()
     }
 
     /// A step whose one call is answered like this.
@@ -125,8 +125,8 @@ impl Rig {
         reply: impl FnOnce(Asked),
     ) -> (Step, CallKey) {
         let calls = &mut self.calls;
-        let (step, call_key) = tokio::join!(worker.step(), async {
-            let asked = calls.recv().await.unwrap();
+        let (step, call_key) = tokio::join!(one_step(worker), async {
+            let asked = within(calls.recv()).await.unwrap();
             let call_key = asked.call_key;
             reply(asked);
             call_key
@@ -192,6 +192,11 @@ impl Rig {
             .await
             .unwrap()
     }
+}
+
+/// A step of a worker.
+pub(crate) async fn one_step(worker: &Worker) -> Result<Step, StoreError> {
+    within(worker.step()).await
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

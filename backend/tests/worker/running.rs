@@ -9,7 +9,10 @@ use fencepost::{
     worker::{Pace, Step, run},
 };
 
-use crate::rig::{Charged, GOOD, Rig};
+use crate::{
+    rig::{Charged, GOOD, Rig, one_step},
+    timer::within,
+};
 
 const POLL: Duration = Duration::from_secs(1);
 
@@ -26,7 +29,7 @@ async fn a_worker_that_is_stopping_gives_back_what_it_did_not_begin() {
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
     rig.stop.drain();
-    let step = worker.step().await.unwrap();
+    let step = one_step(&worker).await.unwrap();
     assert!(
         matches!(
             step,
@@ -50,7 +53,7 @@ async fn a_call_that_is_under_way_is_waited_for() {
     let mut rig = Rig::new().await;
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         rig.stop.drain();
         asked.answer(GOOD);
@@ -63,7 +66,7 @@ async fn a_call_that_is_waited_for_too_long_is_dropped_and_charged() {
     let mut rig = Rig::new().await;
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
-    let (step, ()) = tokio::join!(worker.step(), async {
+    let (step, ()) = tokio::join!(one_step(&worker), async {
         let asked = rig.asked().await;
         rig.stop.drain();
         rig.stop.halt();
@@ -98,7 +101,7 @@ async fn a_woken_loop_works_at_once_and_ends_when_it_is_told() {
     let calls = [rig.asked().await, rig.asked().await];
     calls.into_iter().for_each(|asked| asked.answer(GOOD));
     rig.stop.drain();
-    running.await.unwrap();
+    within(running).await.unwrap();
     for key in [first, second] {
         assert_eq!(rig.state(key).await, State::Terminal(Outcome::Committed));
     }
@@ -114,7 +117,7 @@ async fn a_loop_that_nobody_wakes_looks_again_by_itself() {
     rig.asked().await.answer(GOOD);
     rig.timer.begun(POLL).await;
     rig.stop.drain();
-    running.await.unwrap();
+    within(running).await.unwrap();
     assert_eq!(rig.state(key).await, State::Terminal(Outcome::Committed));
 }
 
@@ -129,7 +132,7 @@ async fn a_panic_costs_its_attempt_and_nothing_else() {
     rig.wake.notify_one();
     rig.asked().await.answer(GOOD);
     rig.stop.drain();
-    running.await.unwrap();
+    within(running).await.unwrap();
     assert_eq!(rig.state(key).await, State::Terminal(Outcome::Committed));
     assert_eq!(rig.outcomes(broken).await, [(None, Charged::Yes)]);
 }
@@ -141,7 +144,7 @@ async fn the_baseline_goes_the_same_way_and_says_what_it_is() {
     let worker = rig.worker().await;
     let key = rig.ingest("1").await;
     // It has nothing to judge the text by, so a person is asked.
-    assert_eq!(worker.step().await.unwrap(), Step::SentToReview(key));
+    assert_eq!(one_step(&worker).await.unwrap(), Step::SentToReview(key));
     let call = rig.attempts(key).await[0].call.clone().unwrap();
     assert_eq!(
         (call.provider.as_str(), call.model.as_str()),

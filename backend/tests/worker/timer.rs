@@ -4,7 +4,16 @@ use std::{sync::Mutex, time::Duration};
 
 use async_trait::async_trait;
 use fencepost::worker::Timer;
-use tokio::sync::{Notify, oneshot};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::timeout,
+};
+
+/// Ends a test that waits for what never comes. No test waits for it otherwise.
+pub(crate) async fn within<F: IntoFuture>(waiting: F) -> F::Output {
+    let waited = timeout(Duration::from_secs(60), waiting).await;
+    waited.expect("it comes within a minute")
+}
 
 #[derive(Default)]
 pub(crate) struct ManualTimer {
@@ -30,7 +39,7 @@ impl ManualTimer {
             if let Some(end) = self.take(wait) {
                 return end.send(()).unwrap();
             }
-            begun.await;
+            within(begun).await;
         }
     }
 
@@ -41,7 +50,7 @@ impl ManualTimer {
             if let Some(end) = self.take(wait) {
                 return self.waits.lock().unwrap().push((wait, end));
             }
-            begun.await;
+            within(begun).await;
         }
     }
 
