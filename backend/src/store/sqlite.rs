@@ -9,6 +9,7 @@ mod bind;
 mod candidate;
 mod claim;
 mod classify;
+mod dialect;
 mod hold;
 mod ingest;
 mod migrate;
@@ -264,11 +265,9 @@ impl Write for Probe {
     }
 }
 
-/// The database's clock, in milliseconds. No fence: a look.
-const NOW: &str = "SELECT CAST(round(unixepoch('subsec') * 1000.0) AS INTEGER)";
-
+/// Milliseconds, by the database's clock.
 async fn now(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
-    sqlx::query_scalar(NOW)
+    sqlx::query_scalar(dialect::NOW)
         .fetch_one(connection)
         .await
         .map_err(classify)
@@ -328,7 +327,7 @@ mod tests {
     async fn every_statement_prepares() {
         let (_dir, mut connection) = migrated().await;
         let mut count = 0;
-        for statement in sql::all().chain([NOW]) {
+        for statement in sql::all().chain(dialect::DIALECT.iter().copied()) {
             let prepared = connection.prepare(statement.into_sql_str()).await;
             assert!(prepared.is_ok(), "{statement}: {prepared:?}");
             count += 1;

@@ -160,6 +160,13 @@ pub(crate) async fn a_raised_token_alone_makes_the_holder_lose(db: &impl Databas
         Commit::Lost(lost)
     );
     assert_eq!(db.contents().await, before);
+
+    // And the job's own token counts, whatever the report's is.
+    ingest(&*store, 2).await;
+    let lease = grant(&*store, 2).await.lease;
+    db.execute("UPDATE job SET token = 9").await;
+    let held = store.heartbeat(&lease).await.unwrap();
+    assert_eq!(held, Held::Lost(Lost::GrantedTwice));
 }
 
 pub(crate) async fn an_answer_that_nobody_judged_is_used_again(db: &impl Database) {
@@ -210,6 +217,20 @@ pub(crate) async fn an_answer_with_a_verdict_is_not_used_again(db: &impl Databas
     assert_eq!(second.stored, None);
     assert_ne!(second.lease.call_key(), key_of_first);
     assert_eq!(second.last_verdict, Some(AttemptOutcome::SchemaInvalid));
+    // Nor is one whose verdict alone is known.
+    ingest(&*store, 2).await;
+    let other = grant(&*store, 3).await;
+    store.store_raw(&other.lease, answer()).await.unwrap();
+    db.execute("UPDATE attempt SET verdict = 'refused' WHERE verdict IS NULL")
+        .await;
+    let of_other = format!("report_key = x'{}'", key(2));
+    db.execute(&format!(
+        "UPDATE job SET lease_until_ms = 1 WHERE {of_other}"
+    ))
+    .await;
+    let again = grant(&*store, 4).await;
+    assert_eq!(again.lease.call_key(), other.lease.call_key());
+    assert_eq!(again.stored, None);
     // Without a verdict, the same question is asked again.
     let key_of_second = second.lease.call_key();
     let snooze = release(AttemptOutcome::Timeout, Charge::Keep);

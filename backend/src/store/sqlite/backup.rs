@@ -8,7 +8,7 @@ use std::{
 
 use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 
-use super::classify::classify;
+use super::{classify::classify, dialect};
 use crate::store::{Backup, StoreError};
 
 /// Copies to a file beside the wanted one, has it reach the disk, and gives it its name last: a
@@ -25,7 +25,7 @@ pub(super) async fn backup(from: SqliteConnectOptions, to: PathBuf) -> Result<Ba
     };
     remove_stale(&partial).map_err(unavailable)?;
     let mut connection = from.connect().await.map_err(classify)?;
-    let copied = sqlx::query("VACUUM INTO $1")
+    let copied = sqlx::query(dialect::COPY)
         .bind(name)
         .execute(&mut connection)
         .await;

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{SqliteOptions, classify::classify, now};
+use super::{SqliteOptions, classify::classify, dialect, now};
 use crate::store::StoreError;
 
 /// The steps, in order: the first one makes schema 1.
@@ -12,13 +12,6 @@ const STEPS: &[(&str, &str)] = &[(
     "reports",
     include_str!("../../../migrations/sqlite/0001_reports.sql"),
 )];
-
-const LEDGER: &str = "
-CREATE TABLE IF NOT EXISTS migration (
-  version INTEGER NOT NULL PRIMARY KEY,
-  name TEXT NOT NULL,
-  applied_ms INTEGER NOT NULL
-) STRICT";
 
 /// What a migration did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,27 +38,26 @@ pub(super) async fn migrate_with(
     let mut connection = connect.connect().await.map_err(classify)?;
     refuse_unless_ours(&mut connection).await?;
     use_log(&connect, &mut connection, options.busy_timeout).await?;
-    connection
-        .execute("BEGIN IMMEDIATE")
-        .await
-        .map_err(classify)?;
+    connection.execute(dialect::BEGIN).await.map_err(classify)?;
     // Dropping the connection rolls back what an error leaves open.
     let migrated = apply(&mut connection).await?;
-    connection.execute("COMMIT").await.map_err(classify)?;
+    connection
+        .execute(dialect::COMMIT)
+        .await
+        .map_err(classify)?;
     connection.close().await.map_err(classify)?;
     Ok(migrated)
 }
 
 /// Looks before anything is written: the file may be another program's, or a newer one's.
 async fn refuse_unless_ours(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
-    let tables = "SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_master";
-    let tables = sqlx::query_as::<_, (i64, i64)>(tables);
+    let tables = sqlx::query_as::<_, (i64, i64)>(dialect::TABLES);
     match tables.fetch_one(&mut *connection).await.map_err(classify)? {
         (0, _) => Ok(0),
         (_, 0) => Err(StoreError::Foreign),
         _ => {
-            let version = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM migration");
-            let found = version.fetch_one(connection).await.map_err(classify)?;
+            let schema = sqlx::query_scalar(dialect::SCHEMA);
+            let found = schema.fetch_one(connection).await.map_err(classify)?;
             let known = newest();
             if found > known {
                 Err(StoreError::NewerSchema { found, known })
@@ -85,11 +77,7 @@ async fn use_log(
     const PAUSE: Duration = Duration::from_millis(10);
     let mut waited = Duration::ZERO;
     loop {
-        match connection
-            .execute("PRAGMA journal_mode = WAL")
-            .await
-            .map_err(classify)
-        {
+        match connection.execute(dialect::USE_LOG).await.map_err(classify) {
             Ok(_) => return Ok(()),
             Err(StoreError::Busy) if waited < patience => {
                 tokio::time::sleep(PAUSE).await;
@@ -104,7 +92,10 @@ async fn use_log(
 async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError> {
     // Another process may have migrated between the look and the right to write.
     let from = refuse_unless_ours(connection).await?;
-    connection.execute(LEDGER).await.map_err(classify)?;
+    connection
+        .execute(dialect::MAKE_LEDGER)
+        .await
+        .map_err(classify)?;
     let applied_ms = now(connection).await?;
     let mut to = 0;
     for (name, text) in STEPS {
@@ -114,9 +105,11 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
                 .execute(sqlx::raw_sql(*text))
                 .await
                 .map_err(classify)?;
-            let entry = "INSERT INTO migration (version, name, applied_ms) VALUES ($1, $2, $3)";
-            let entry = sqlx::query(entry).bind(to).bind(*name).bind(applied_ms);
-            entry.execute(&mut *connection).await.map_err(classify)?;
+            let step = sqlx::query(dialect::RECORD_STEP)
+                .bind(to)
+                .bind(*name)
+                .bind(applied_ms);
+            step.execute(&mut *connection).await.map_err(classify)?;
         }
     }
     Ok(Migrated { from, to })

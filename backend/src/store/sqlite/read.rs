@@ -6,7 +6,7 @@ use sqlx::{Executor, SqlitePool, sqlite::SqliteRow};
 use super::{
     candidate::{call_record, identity},
     classify::classify,
-    now,
+    dialect, now,
     row::Row,
 };
 use crate::{
@@ -23,10 +23,7 @@ const PAGE_LENGTH_MAX: u32 = 500;
 
 /// Whether reading works.
 pub(super) async fn ready(readers: SqlitePool) -> Result<(), StoreError> {
-    readers
-        .execute("SELECT count(*) FROM migration")
-        .await
-        .map_err(classify)?;
+    readers.execute(dialect::SCHEMA).await.map_err(classify)?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{classify::classify, now};
+use super::{classify::classify, dialect, now};
 use crate::{clock::UnixMillis, store::StoreError};
 
 /// How many operations may wait; further ones wait with their callers.
@@ -120,9 +120,7 @@ async fn transact<W: Write>(
     operation: &W,
     connection: &mut SqliteConnection,
 ) -> (Result<W::Done, StoreError>, Condition) {
-    // Immediate: a transaction that begins by reading and finds another writer at its first
-    // write would fail at once, without waiting for it.
-    if let Err(error) = connection.execute("BEGIN IMMEDIATE").await {
+    if let Err(error) = connection.execute(dialect::BEGIN).await {
         let error = classify(error);
         let waited_in_vain = matches!(error, StoreError::Busy);
         let condition = if waited_in_vain {
@@ -133,11 +131,11 @@ async fn transact<W: Write>(
         return (Err(error), condition);
     }
     match attempt(operation, connection).await {
-        Ok(done) => match connection.execute("COMMIT").await {
+        Ok(done) => match connection.execute(dialect::COMMIT).await {
             Ok(_) => (Ok(done), Condition::Sound),
             Err(error) => (Err(classify(error)), Condition::InDoubt),
         },
-        Err(error) => match connection.execute("ROLLBACK").await {
+        Err(error) => match connection.execute(dialect::ROLLBACK).await {
             Ok(_) => (Err(error), Condition::Sound),
             Err(_) => (Err(error), Condition::InDoubt),
         },

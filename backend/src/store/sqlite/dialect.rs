@@ -1,0 +1,54 @@
+//! What only SQLite says this way. No fences stand here: they are in `store::sql`.
+
+/// Begins a transaction with the right to write. One that begins by reading and finds another
+/// writer at its first write would fail at once, without waiting for it.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Ends a transaction; when it answers, the disk has it.
+pub(super) const COMMIT: &str = "COMMIT";
+
+/// Ends a transaction, and nothing of it is left.
+pub(super) const ROLLBACK: &str = "ROLLBACK";
+
+/// The database's clock, in milliseconds.
+pub(super) const NOW: &str = "SELECT CAST(round(unixepoch('subsec') * 1000.0) AS INTEGER)";
+
+/// Writes a consistent copy.
+pub(super) const COPY: &str = "VACUUM INTO $1";
+
+/// Turns the write-ahead log on, for the file as such.
+pub(super) const USE_LOG: &str = "PRAGMA journal_mode = WAL";
+
+/// How many tables there are, and whether one of them is the list of migrations.
+pub(super) const TABLES: &str = "
+SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_master";
+
+/// Makes the list of migrations.
+pub(super) const MAKE_LEDGER: &str = "
+CREATE TABLE IF NOT EXISTS migration (
+  version INTEGER NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  applied_ms INTEGER NOT NULL
+) STRICT";
+
+/// The schema of the database.
+pub(super) const SCHEMA: &str = "SELECT coalesce(max(version), 0) FROM migration";
+
+/// Records a migration. Fence: the primary key `version`.
+pub(super) const RECORD_STEP: &str = "
+INSERT INTO migration (version, name, applied_ms) VALUES ($1, $2, $3)";
+
+/// The statements above.
+#[cfg(test)]
+pub(super) const DIALECT: &[&str] = &[
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
+    NOW,
+    COPY,
+    USE_LOG,
+    TABLES,
+    MAKE_LEDGER,
+    SCHEMA,
+    RECORD_STEP,
+];
