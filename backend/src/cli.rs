@@ -33,7 +33,7 @@ enum Command {
     /// Take reports in, work on them and answer questions.
     Serve(serve::Serve),
     /// Bring the database's schema up to this version's, and say from which to which.
-    Migrate,
+    Migrate(output::ShapeFlag),
     /// Say whether configuration, secrets, manifest and database fit together.
     Check(check::Check),
     /// Derive the keys of a payload or of an identity.
@@ -169,7 +169,7 @@ fn log_setting() -> Result<LogSetting, CliError> {
 async fn run(command: Command) -> Result<Verdict, CliError> {
     match command {
         Command::Serve(serve) => serve.run().await,
-        Command::Migrate => backup::migrate().await,
+        Command::Migrate(flag) => backup::migrate(flag.shape()).await,
         Command::Check(check) => check.run(),
         Command::Key(key) => key.run(),
         Command::Sign(sign) => sign.run(),

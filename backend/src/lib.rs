@@ -1,6 +1,7 @@
 //! The backend.
 
 pub mod app;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod extractor;

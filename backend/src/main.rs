@@ -1,2 +1,10 @@
 //! The backend program.
-fn main() {}
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use fencepost::cli::{self, Cli};
+
+fn main() -> ExitCode {
+    cli::start(Cli::parse())
+}

@@ -11,8 +11,8 @@ use super::{
     sign::source,
 };
 use crate::{
-    config::{Environment, Project, process_environment},
-    store::{Backup as Copied, Rebound},
+    config::{DatabaseUrl, Environment, Project, process_environment},
+    store::{self, Backup as Copied, Migrated, Rebound},
 };
 
 /// `backup`
@@ -42,6 +42,20 @@ impl Backup {
             ))),
         }
     }
+}
+
+/// `migrate`, which is the one command that makes a database.
+pub(super) async fn migrate(shape: Shape) -> Result<Verdict, CliError> {
+    let mut environment = Environment::new(&process_environment);
+    let database = DatabaseUrl::read(&mut environment);
+    let database = environment.errors.or(database)?;
+    let Migrated { from, to } = store::migrate(database.expose()).await?;
+    match shape {
+        Shape::Json => output::json(&serde_json::json!({"from": from, "to": to})),
+        Shape::Table if from == to => output::line(&format!("the schema is {to} already")),
+        Shape::Table => output::line(&format!("the schema was {from} and is {to} now")),
+    }
+    Ok(Verdict::Done)
 }
 
 /// `source rebind`

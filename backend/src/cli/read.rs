@@ -14,16 +14,22 @@ use crate::{
     config::{DatabaseUrl, Environment, process_environment},
     http::wire::{AttemptsWire, PageWire, ReportWire},
     report::StateWord,
-    store::{AttemptView, Cursor, Filter, ReportSummary, ReportView, Store, open_existing},
+    store::{self, AttemptView, Cursor, Filter, ReportSummary, ReportView, Store},
 };
 
-/// Opens the database of `FENCEPOST_DATABASE_URL`, which has to be there: a command that reads
-/// makes none.
+/// Opens the database of `FENCEPOST_DATABASE_URL`, which has to be there: a misspelt name must
+/// not make an empty one.
 pub(super) async fn open() -> Result<Arc<dyn Store>, CliError> {
     let mut environment = Environment::new(&process_environment);
     let database = DatabaseUrl::read(&mut environment);
     let database = environment.errors.or(database)?;
-    Ok(open_existing(database.expose()).await?)
+    if let Some(file) = database.missing_file() {
+        let file = file.display();
+        return Err(CliError::Usage(format!(
+            "FENCEPOST_DATABASE_URL: there is no file {file}"
+        )));
+    }
+    Ok(store::open(database.expose()).await?)
 }
 
 /// `show`
@@ -158,7 +164,7 @@ fn parse_state(text: &str) -> Result<StateWord, String> {
 
 fn parse_cursor(text: &str) -> Result<Cursor, String> {
     text.parse()
-        .map_err(|error: crate::store::NotACursor| error.to_string())
+        .map_err(|error: store::NotACursor| error.to_string())
 }
 
 impl List {

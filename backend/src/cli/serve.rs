@@ -8,7 +8,7 @@ use super::{CliError, Verdict, output};
 use crate::{
     app::{App, Listeners, StartError},
     config::{Config, Role, process_environment},
-    store::connect,
+    store::open,
 };
 
 /// `serve`
@@ -34,7 +34,7 @@ impl Serve {
         // Before anything is started: what comes from now on is waited for, not died of.
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let store = connect(config.database.expose()).await?;
+        let store = open(config.database.expose()).await?;
         let listeners = Listeners::bind(&config).await?;
         let addresses = listeners.addresses().map_err(failed)?;
         let app = App::start(config, store, listeners).await?;

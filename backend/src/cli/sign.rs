@@ -7,7 +7,6 @@ use fencepost_identity::{
     config::{SecretName, Secrets, Source},
     signature::{SigningKey, derive_secret, sign},
 };
-use rand::Rng as _;
 
 use super::{
     CliError, InputFile, Verdict,
@@ -77,7 +76,7 @@ impl Signer {
     /// The headers of one delivery. Each has a message id of its own: none of them says which
     /// report it is.
     pub(super) fn headers(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, CliError> {
-        let message_id = format!("msg_{:032x}", rand::rng().random::<u128>());
+        let message_id = format!("msg_{:032x}", rand::random::<u128>());
         let now = u64::try_from(UnixMillis::of_this_machine().get() / 1000).unwrap_or(0);
         sign(&self.key, &message_id, now, body).map_err(|e| CliError::Failed(e.to_string()))
     }

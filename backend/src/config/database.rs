@@ -1,6 +1,6 @@
 //! Where the reports are.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use super::Environment;
 
@@ -28,6 +28,16 @@ impl DatabaseUrl {
             }
         });
         None
+    }
+
+    /// The file of a SQLite database, if it is not there.
+    #[must_use]
+    pub fn missing_file(&self) -> Option<&Path> {
+        let file = self
+            .0
+            .strip_prefix("sqlite://")
+            .or_else(|| self.0.strip_prefix("sqlite:"));
+        file.map(Path::new).filter(|file| !file.exists())
     }
 
     /// The whole URL, for whoever connects.

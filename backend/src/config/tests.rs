@@ -169,116 +169,119 @@ fn project(changes: &[(&str, &str)]) -> Result<Project, ConfigErrors> {
     Project::load(&file)
 }
 
+/// What is changed in the shipped file, into what, and what is told of it.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "max_attempts = 3",
+        "max_atempts = 3",
+        "pipeline.moderation.max_atempts`: this key is",
+    ),
+    (
+        "max_attempts = 3",
+        "max_atempts = 3",
+        "did you mean `max_attempts`?",
+    ),
+    (
+        "max_attempts = 3",
+        "max_attempts = 0",
+        "an integer from 1 to 100",
+    ),
+    (
+        "lease_seconds = 60",
+        "lease_seconds = -1",
+        "pipeline.moderation.lease_seconds",
+    ),
+    (
+        "max_elapsed = \"24h\"",
+        "max_elapsed = \"1 day\"",
+        "a number and one of s, m, h and d",
+    ),
+    (
+        "moderation-v3.json",
+        "moderation-v4.json",
+        "moderation-v4.json can't be read",
+    ),
+    (
+        "backend/schemas/moderation-v3.json",
+        "broken.json",
+        "broken.json: the schema is not",
+    ),
+    (
+        "prompts/moderation-7.md",
+        "prompts/moderation-8.md",
+        "moderation-8.md can't be read",
+    ),
+    (
+        "backend/prompts/moderation-7.md",
+        "empty.md",
+        "empty.md is empty",
+    ),
+    (
+        "schema_version = \"moderation-v3\"",
+        "",
+        "the key `schema_version` is missing",
+    ),
+    (
+        "= \"moderation-7\"",
+        "= \"moderation 7\"",
+        "a version is 1 to 128 printable",
+    ),
+    (
+        "extractor = \"baseline\"",
+        "extractor = \"gpt\"",
+        "there is no table [extractor.gpt]",
+    ),
+    (
+        "kind = \"baseline\"",
+        "kind = \"oracle\"",
+        "extractor.baseline.kind`: this kind is not",
+    ),
+    (
+        "kind = \"classification\"",
+        "kind = \"findings\"",
+        "`findings` is not supported",
+    ),
+    (
+        "/confidence",
+        "/confidense",
+        "the schema describes no such member",
+    ),
+    (
+        "below = 0.7",
+        "below = 0.7, above = 0.9",
+        "exactly one of `is`, `below` and `above`",
+    ),
+    (
+        "is = true",
+        "is = 0.5",
+        "a string, a decimal integer, true or false",
+    ),
+    (
+        "[pipeline.moderation]",
+        "[pipeline.\"a b\"]",
+        "a name is 1 to 64 of",
+    ),
+    (
+        "[pipeline.moderation]",
+        "[pipeline.other]",
+        "the pipeline `moderation` is not in this",
+    ),
+    (
+        "[extractor.baseline]",
+        "[extractors.baseline]",
+        "`extractors`: this key is not known",
+    ),
+    (
+        "verify = \"github\"",
+        "verify = \"gitub\"",
+        "did you mean `github`?",
+    ),
+];
+
 #[test]
 fn each_mistake_of_the_file_is_told_with_its_line_and_key() {
     assert!(project(&[]).is_ok());
-    for (old, new, expected) in [
-        (
-            "max_attempts = 3",
-            "max_atempts = 3",
-            "pipeline.moderation.max_atempts`: this key is",
-        ),
-        (
-            "max_attempts = 3",
-            "max_atempts = 3",
-            "did you mean `max_attempts`?",
-        ),
-        (
-            "max_attempts = 3",
-            "max_attempts = 0",
-            "an integer from 1 to 100",
-        ),
-        (
-            "lease_seconds = 60",
-            "lease_seconds = -1",
-            "pipeline.moderation.lease_seconds",
-        ),
-        (
-            "max_elapsed = \"24h\"",
-            "max_elapsed = \"1 day\"",
-            "a number and one of s, m, h and d",
-        ),
-        (
-            "moderation-v3.json",
-            "moderation-v4.json",
-            "moderation-v4.json can't be read",
-        ),
-        (
-            "backend/schemas/moderation-v3.json",
-            "broken.json",
-            "broken.json: the schema is not",
-        ),
-        (
-            "prompts/moderation-7.md",
-            "prompts/moderation-8.md",
-            "moderation-8.md can't be read",
-        ),
-        (
-            "backend/prompts/moderation-7.md",
-            "empty.md",
-            "empty.md is empty",
-        ),
-        (
-            "schema_version = \"moderation-v3\"",
-            "",
-            "the key `schema_version` is missing",
-        ),
-        (
-            "= \"moderation-7\"",
-            "= \"moderation 7\"",
-            "a version is 1 to 128 printable",
-        ),
-        (
-            "extractor = \"baseline\"",
-            "extractor = \"gpt\"",
-            "there is no table [extractor.gpt]",
-        ),
-        (
-            "kind = \"baseline\"",
-            "kind = \"oracle\"",
-            "extractor.baseline.kind`: this kind is not",
-        ),
-        (
-            "kind = \"classification\"",
-            "kind = \"findings\"",
-            "`findings` is not supported",
-        ),
-        (
-            "/confidence",
-            "/confidense",
-            "the schema describes no such member",
-        ),
-        (
-            "below = 0.7",
-            "below = 0.7, above = 0.9",
-            "exactly one of `is`, `below` and `above`",
-        ),
-        (
-            "is = true",
-            "is = 0.5",
-            "a string, a decimal integer, true or false",
-        ),
-        (
-            "[pipeline.moderation]",
-            "[pipeline.\"a b\"]",
-            "a name is 1 to 64 of",
-        ),
-        (
-            "[pipeline.moderation]",
-            "[pipeline.other]",
-            "the pipeline `moderation` is not in this",
-        ),
-        (
-            "[extractor.baseline]",
-            "[extractors.baseline]",
-            "`extractors`: this key is not known",
-        ),
-        (
-            "verify = \"github\"",
-            "verify = \"gitub\"",
-            "did you mean `github`?",
-        ),
-    ] {
+    for &(old, new, expected) in MISTAKES {
         let errors = project(&[(old, new)]).map(drop).unwrap_err();
         let told = errors.lines().iter().any(|line| line.contains(expected));
         assert!(told, "{new}: {errors:?}");

@@ -125,13 +125,17 @@ impl IngestApi {
             pipeline: pipeline.clone(),
         };
         let store = Arc::clone(&self.parts.store);
+        let wake = Arc::clone(&self.parts.wake);
         let task = tokio::spawn(async move {
             let ingested = store.ingest(report).await;
             drop(slot);
+            if let Ok(Ingested::Accepted { .. }) = ingested {
+                wake.notify_one();
+            }
             ingested
         });
         match task.await {
-            Ok(Ok(ingested)) => self.receipt(&source, ingested),
+            Ok(Ok(ingested)) => receipt(&source, ingested),
             Ok(Err(error)) => {
                 tracing::error!(source.name = source, %error, "Did not store a report: {error}");
                 Err(match error {
@@ -152,49 +156,48 @@ impl IngestApi {
             }
         }
     }
+}
 
-    fn receipt(&self, source: &str, ingested: Ingested) -> Result<Receipt, Problem> {
-        match ingested {
-            Ingested::Accepted { key, state } => {
-                self.parts.wake.notify_one();
-                tracing::debug!(report.key = %key, source.name = source, "Accepted report {key}");
-                let state = state.as_str();
-                Ok(Receipt {
-                    report_key: key,
-                    state,
-                    duplicate: false,
-                    conflict: None,
-                })
-            }
-            Ingested::Duplicate {
-                key,
+fn receipt(source: &str, ingested: Ingested) -> Result<Receipt, Problem> {
+    match ingested {
+        Ingested::Accepted { key, state } => {
+            tracing::debug!(report.key = %key, source.name = source, "Accepted report {key}");
+            let state = state.as_str();
+            Ok(Receipt {
+                report_key: key,
                 state,
-                content,
-            } => {
-                let conflict = match content {
-                    Content::Same => None,
-                    Content::Conflict { seen } => {
-                        tracing::warn!(
-                            report.key = %key, source.name = source, conflict.seen = seen,
-                            "Report {key} came again with another content; the first one stays"
-                        );
-                        Some(true)
-                    }
-                };
-                Ok(Receipt {
-                    report_key: key,
-                    state: state.as_str(),
-                    duplicate: true,
-                    conflict,
-                })
-            }
-            Ingested::MappingChanged { bound } => {
-                tracing::error!(
-                    source.name = source, mapping.bound = %bound,
-                    "The mapping of source `{source}` is not the one that it is bound to"
-                );
-                Err(Problem::MappingChanged)
-            }
+                duplicate: false,
+                conflict: None,
+            })
+        }
+        Ingested::Duplicate {
+            key,
+            state,
+            content,
+        } => {
+            let conflict = match content {
+                Content::Same => None,
+                Content::Conflict { seen } => {
+                    tracing::warn!(
+                        report.key = %key, source.name = source, conflict.seen = seen,
+                        "Report {key} came again with another content; the first one stays"
+                    );
+                    Some(true)
+                }
+            };
+            Ok(Receipt {
+                report_key: key,
+                state: state.as_str(),
+                duplicate: true,
+                conflict,
+            })
+        }
+        Ingested::MappingChanged { bound } => {
+            tracing::error!(
+                source.name = source, mapping.bound = %bound,
+                "The mapping of source `{source}` is not the one that it is bound to"
+            );
+            Err(Problem::MappingChanged)
         }
     }
 }
