@@ -67,7 +67,7 @@ pub(crate) fn write_members(
 }
 
 /// Appends a JSON string with the escapes that RFC 8785 names and no others.
-pub(crate) fn write_str(text: &str, out: &mut String) {
+pub fn write_str(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     while let Some(at) = rest
