@@ -1,4 +1,4 @@
-//! The edge component, at the path that spin.toml names.
+//! The edge component, at the path that spin.toml names, and the one that the host is tested with.
 
 use std::env;
 use std::fs;
@@ -11,37 +11,65 @@ use crate::install::Consent;
 use crate::process::run;
 use crate::toolchain::{self, TARGET, Toolchain};
 
-/// Where the finished component stands, relative to the workspace. spin.toml names it too.
-const FILE: &str = "target/component/wasm32-wasip2/component/fencepost_edge.wasm";
+/// Target folders of their own: two compilers' files never meet, and neither makes the other build
+/// again. A finished component stands in the first, whichever compiler made it.
+const FOLDER: &str = "target/component";
+const DEBIAN_FOLDER: &str = "target/component-debian";
 
-/// Builds the component with whichever compiler this machine has, or can get, for it.
-pub(crate) fn build(root: &Path, consent: Consent) -> Result<PathBuf> {
-    let toolchain = toolchain::ensure(consent)?;
-    let finished = root.join(FILE);
-    match toolchain {
+/// What is compiled to a component here.
+struct Crate {
+    manifest: &'static str,
+    package: &'static str,
+    profile: &'static str,
+    /// The profile's folder, and the file in it.
+    file: &'static str,
+}
+
+/// spin.toml names where it stands when it is finished.
+const EDGE: Crate = Crate {
+    manifest: "Cargo.toml",
+    package: "fencepost-edge",
+    profile: "component",
+    file: "component/fencepost_edge.wasm",
+};
+
+const PROBE: Crate = Crate {
+    manifest: "edge/host/tests/probe/Cargo.toml",
+    package: "fencepost-edge-probe",
+    profile: "release",
+    file: "release/fencepost_edge_probe.wasm",
+};
+
+/// Builds the edge with whichever compiler this machine has, or can get, for it.
+pub(crate) fn edge(root: &Path, consent: Consent) -> Result<PathBuf> {
+    build(root, &EDGE, consent)
+}
+
+/// Builds the component that does what the edge never may.
+pub(crate) fn probe(root: &Path, consent: Consent) -> Result<PathBuf> {
+    build(root, &PROBE, consent)
+}
+
+fn build(root: &Path, what: &Crate, consent: Consent) -> Result<PathBuf> {
+    let finished = root.join(FOLDER).join(TARGET).join(what.file);
+    match toolchain::ensure(consent)? {
         Toolchain::Active => {
-            run(cargo()
-                .current_dir(root)
-                .args(arguments("target/component")))?;
+            run(cargo().current_dir(root).args(arguments(what, FOLDER)))?;
         }
         Toolchain::Debian => {
-            // A folder of its own: two compilers' files never meet, and neither rebuilds the
-            // other's.
-            let folder = "target/component-debian";
-            run(&mut debian_build(root, folder))?;
-            let built = root
-                .join(folder)
-                .join(TARGET)
-                .join("component/fencepost_edge.wasm");
+            run(&mut debian(root, what))?;
+            let built = root.join(DEBIAN_FOLDER).join(TARGET).join(what.file);
             let parent = finished.parent().context("the component has a folder")?;
             fs::create_dir_all(parent)?;
             fs::copy(&built, &finished).with_context(|| format!("no {}", built.display()))?;
         }
     }
-    let size = fs::metadata(&finished)
-        .with_context(|| format!("no {FILE}"))?
-        .len();
-    println!("component: {FILE} ({} KiB)", size / 1024);
+    let size = fs::metadata(&finished).with_context(|| format!("no {}", finished.display()))?;
+    println!(
+        "component: {} ({} KiB)",
+        finished.display(),
+        size.len() / 1024
+    );
     Ok(finished)
 }
 
@@ -50,27 +78,30 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-fn arguments(target_folder: &str) -> [&str; 9] {
+fn arguments(what: &Crate, folder: &'static str) -> [&'static str; 12] {
     [
         "build",
+        "--locked",
+        "--manifest-path",
+        what.manifest,
         "--package",
-        "fencepost-edge",
+        what.package,
         "--target",
         TARGET,
         "--profile",
-        "component",
+        what.profile,
         "--target-dir",
-        target_folder,
+        folder,
     ]
 }
 
 /// Debian ships no standard library for the target, but its source, and a linker that makes a
 /// component. Its older wasi-libc only lends symbols: the linker adapts what it imports.
-fn debian_build(root: &Path, target_folder: &str) -> Command {
+fn debian(root: &Path, what: &Crate) -> Command {
     let mut command = Command::new("/usr/bin/cargo");
     command
         .current_dir(root)
-        .args(arguments(target_folder))
+        .args(arguments(what, DEBIAN_FOLDER))
         .arg("-Zbuild-std=std,panic_abort")
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTC", "/usr/bin/rustc")

@@ -110,7 +110,7 @@ fn run(command: Command) -> Result<()> {
         }
         Command::Test { spin, install } => test::run_all(&root, spin, install.consent()),
         Command::Component { install } => {
-            component::build(&root, install.consent())?;
+            component::edge(&root, install.consent())?;
             Ok(())
         }
         Command::Container { install } => {

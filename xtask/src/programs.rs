@@ -24,7 +24,7 @@ pub(crate) struct Programs {
 pub(crate) fn build(root: &Path, consent: Consent) -> Result<Programs> {
     install::c_compiler(consent)?;
     Ok(Programs {
-        component: component::build(root, consent)?,
+        component: component::edge(root, consent)?,
         backend: built(root, "fencepost", "fencepost")?,
         host: built(root, "fencepost-edge-host", "fencepost-edge")?,
     })

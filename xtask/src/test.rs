@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::component::cargo;
+use crate::component::{self, cargo};
 use crate::install::Consent;
 use crate::process::run;
 use crate::programs::{self, Programs};
@@ -63,7 +63,7 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
     };
     // After the build, which has got the target where it could be had.
     report.step("clippy of the component", || clippy_of_component(root))?;
-    report.step("test", || tests(root, &programs))?;
+    report.step("test", || tests(root, &programs, consent))?;
     report.step("up", || {
         let options = Options {
             then: Then::Stop,
@@ -110,14 +110,16 @@ fn clippy_of_component(root: &Path) -> Result<Ran> {
     Ok(Ran::Done)
 }
 
-fn tests(root: &Path, programs: &Programs) -> Result<Ran> {
+fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
+    let probe = component::probe(root, consent)?;
     let mut command = cargo();
     command
         .current_dir(root)
         .args(["test", "--workspace"])
         .env("FENCEPOST_COMPONENT", &programs.component)
         .env("FENCEPOST_BACKEND", &programs.backend)
-        .env("FENCEPOST_HOST", &programs.host);
+        .env("FENCEPOST_HOST", &programs.host)
+        .env("FENCEPOST_PROBE", probe);
     run(&mut command)?;
     Ok(Ran::Done)
 }
