@@ -92,6 +92,7 @@ macro_rules! suite {
                     a_row_that_cannot_be_understood_is_set_aside,
                     an_unknown_state_hides_no_other_report,
                     a_job_that_cannot_be_bound_is_set_aside,
+                    a_job_that_others_stand_in_the_way_of_is_set_aside,
                 }
                 view: {
                     a_list_is_paged_newest_first,

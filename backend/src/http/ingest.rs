@@ -143,6 +143,7 @@ impl IngestApi {
                     StoreError::Full
                     | StoreError::Unavailable(_)
                     | StoreError::Corrupt(_)
+                    | StoreError::Contradiction(_)
                     | StoreError::Damaged
                     | StoreError::NewerSchema { .. }
                     | StoreError::Foreign

@@ -135,7 +135,9 @@ fn key_of(text: &str) -> Result<ReportKey, Problem> {
 pub(super) fn unreadable(error: StoreError) -> Problem {
     tracing::error!(%error, "Could not read the database: {error}");
     match error {
-        StoreError::Corrupt(_) | StoreError::Damaged => Problem::Corrupt,
+        StoreError::Corrupt(_) | StoreError::Contradiction(_) | StoreError::Damaged => {
+            Problem::Corrupt
+        }
         StoreError::Busy | StoreError::Full | StoreError::Unavailable(_) => Problem::Unavailable,
         StoreError::NewerSchema { .. } | StoreError::Foreign | StoreError::Url => {
             Problem::Unavailable

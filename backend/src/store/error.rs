@@ -19,6 +19,9 @@ pub enum StoreError {
     /// One row can't be understood; the others are fine.
     #[error("corrupt row: {0}")]
     Corrupt(Corruption),
+    /// What was to be written contradicts rows that are there, which only a corrupt row explains.
+    #[error("rows contradict each other: {0}")]
+    Contradiction(String),
     /// The file itself is damaged, or not a database.
     #[error("the database file is damaged or not a database")]
     Damaged,

@@ -217,6 +217,7 @@ fn passes(error: &StoreError) -> bool {
     match error {
         StoreError::Busy | StoreError::Full | StoreError::Unavailable(_) => true,
         StoreError::Corrupt(_)
+        | StoreError::Contradiction(_)
         | StoreError::Damaged
         | StoreError::NewerSchema { .. }
         | StoreError::Foreign

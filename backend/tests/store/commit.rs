@@ -141,7 +141,7 @@ pub(crate) async fn a_failed_commit_leaves_nothing_half_written(db: &impl Databa
         db.break_table(event, table).await;
         let failed = store.commit(lease, value_for_review()).await.unwrap_err();
         assert!(
-            matches!(failed.error, StoreError::Fault(_)),
+            matches!(failed.error, StoreError::Contradiction(_)),
             "{table}: {:?}",
             failed.error
         );

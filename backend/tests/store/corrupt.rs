@@ -1,6 +1,6 @@
 //! Rows that can't be understood: reported and set aside, while the rest goes on.
 
-use fencepost::store::{Claim, Corruption, Filter, StoreError};
+use fencepost::store::{Claim, Corruption, Filter, Held, StoreError};
 
 use super::fixture::{Database, grant, idle, ingest, key, request, terms};
 
@@ -80,6 +80,27 @@ pub(crate) async fn an_unknown_state_hides_no_other_report(db: &impl Database) {
     }
     let stats = store.stats().await.unwrap();
     assert_eq!((stats.set_aside, stats.states.len()), (1, 1));
+}
+
+pub(crate) async fn a_job_that_others_stand_in_the_way_of_is_set_aside(db: &impl Database) {
+    let store = db.store();
+    ingest(&*store, 1).await;
+    let held = grant(&*store, 1).await;
+    ingest(&*store, 2).await;
+    // The number of its next attempt is taken.
+    db.execute("UPDATE report SET next_attempt = 1 WHERE fence = 1")
+        .await;
+    db.age_leases().await;
+    let claim = store.claim(request(2, terms())).await.unwrap();
+    let Claim::SetAside(corruption) = claim else {
+        panic!("{claim:?}")
+    };
+    assert_eq!((corruption.table, corruption.column), ("job", "job_id"));
+    assert_eq!(grant(&*store, 2).await.lease.report(), key(2));
+    // Nothing of the grant was left: whoever holds the job still does.
+    let beat = store.heartbeat(&held.lease).await.unwrap();
+    assert!(matches!(beat, Held::Yes { .. }), "{beat:?}");
+    assert_eq!(store.attempts(key(1)).await.unwrap()[0].outcome, None);
 }
 
 pub(crate) async fn a_job_that_cannot_be_bound_is_set_aside(db: &impl Database) {

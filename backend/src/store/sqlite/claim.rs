@@ -1,10 +1,12 @@
 //! The claim fence.
 
 use async_trait::async_trait;
+use sqlx::Executor;
 
 use super::{
     candidate::{self, Candidate, Place},
     classify::classify,
+    dialect,
     record::{follow, open_review},
     writer::{Tx, Write},
 };
@@ -41,10 +43,33 @@ impl Write for ClaimJob {
                 wait: Some(due.since(tx.now)),
             });
         }
-        match candidate::load(tx, place.job, terms).await {
-            Ok(candidate) => self.take(tx, candidate, terms).await,
-            Err(StoreError::Corrupt(corruption)) => set_aside(tx, place.job, corruption).await,
-            Err(error) => Err(error),
+        let candidate = match candidate::load(tx, place.job, terms).await {
+            Ok(candidate) => candidate,
+            Err(StoreError::Corrupt(corruption)) => {
+                return set_aside(tx, place.job, corruption.to_string(), corruption).await;
+            }
+            Err(error) => return Err(error),
+        };
+        tx.connection
+            .execute(dialect::MARK)
+            .await
+            .map_err(classify)?;
+        match self.take(tx, candidate, terms).await {
+            // Some other row stands in the way of this job, and would at each try.
+            Err(StoreError::Contradiction(what)) => {
+                tx.connection
+                    .execute(dialect::BACK_TO_MARK)
+                    .await
+                    .map_err(classify)?;
+                let key = format!("job {}", place.job);
+                let corruption = Corruption {
+                    table: "job",
+                    column: "job_id",
+                    key,
+                };
+                set_aside(tx, place.job, what, corruption).await
+            }
+            taken => taken,
         }
     }
 }
@@ -219,10 +244,13 @@ async fn end(
     open_review(tx, candidate.report, &reason.into()).await
 }
 
-async fn set_aside(tx: &mut Tx<'_>, job: i64, corruption: Corruption) -> Result<Claim, StoreError> {
-    let aside = sqlx::query(sql::SET_ASIDE)
-        .bind(job)
-        .bind(corruption.to_string());
+async fn set_aside(
+    tx: &mut Tx<'_>,
+    job: i64,
+    why: String,
+    corruption: Corruption,
+) -> Result<Claim, StoreError> {
+    let aside = sqlx::query(sql::SET_ASIDE).bind(job).bind(why);
     aside.execute(&mut *tx.connection).await.map_err(classify)?;
     Ok(Claim::SetAside(corruption))
 }

@@ -31,6 +31,7 @@ fn by_code(error: &dyn DatabaseError) -> StoreError {
         BUSY | LOCKED => StoreError::Busy,
         READONLY | FULL => StoreError::Full,
         CORRUPT | NOTADB => StoreError::Damaged,
+        CONSTRAINT => StoreError::Contradiction(error.message().to_owned()),
         PERM | NOMEM | INTERRUPT | IOERR | CANTOPEN => {
             StoreError::Unavailable(format!("SQLite answered {code}"))
         }
@@ -48,4 +49,5 @@ const IOERR: i32 = 10;
 const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
+const CONSTRAINT: i32 = 19;
 const NOTADB: i32 = 26;
