@@ -2,8 +2,8 @@
 //! document that was read and written again.
 //!
 //! A check has three steps, so that each refusal has its place in the edge's order:
-//! [`Presented::read`] takes the headers apart, [`Presented::verify`] compares the code with that of
-//! every live key in constant time, and only for a signature that holds looks at the clock.
+//! [`Presented::read`] takes the headers apart, [`Presented::verify`] compares the code with that
+//! of every live key in constant time, and only for a signature that holds looks at the clock.
 
 use std::fmt;
 
