@@ -1,6 +1,8 @@
 //! Signing and verifying, against vectors that others published and against a set of our own, made
 //! by an independent program.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use fencepost_identity::signature::{
     BadMessageId, FormatError, KeyError, Presented, Preset, SigningKey, Verdict, derive_secret,
     sign,
