@@ -3,6 +3,8 @@
 use crate::instance::{Grants, LoadError, Loaded, State};
 use crate::log;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::Sleep;
@@ -30,6 +32,14 @@ pub struct Pool {
     engine: Engine,
     service: ServicePre<State>,
     grants: Grants,
+    stopping: Arc<AtomicBool>,
+}
+
+impl Pool {
+    /// From now on an instance that ends early is no failure: the host itself is ending.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Gives requests to the instances of one component.
@@ -46,6 +56,7 @@ pub fn handler(loaded: &Loaded, grants: Grants) -> Result<Handler, LoadError> {
         engine: loaded.engine.clone(),
         service,
         grants,
+        stopping: Arc::default(),
     }))
 }
 
@@ -62,7 +73,9 @@ impl HandlerState for Pool {
             proxy,
             view: State::http,
             expiration: Expiration::new(),
-            state: Worker,
+            state: Worker {
+                stopping: Arc::clone(&self.stopping),
+            },
         })
     }
 }
@@ -98,7 +111,9 @@ impl WorkerExpiration for Expiration {
 }
 
 /// Decides for one instance which requests it takes.
-pub struct Worker;
+pub struct Worker {
+    stopping: Arc<AtomicBool>,
+}
 
 impl WorkerState for Worker {
     type StoreData = State;
@@ -124,7 +139,9 @@ impl WorkerState for Worker {
     }
 
     fn drop(&self, store: Store<State>, result: wasmtime::Result<()>) {
-        if let Err(error) = result {
+        if let Err(error) = result
+            && !self.stopping.load(Ordering::Relaxed)
+        {
             log("instance_failed", &[("error", &format!("{error:#}"))]);
         }
         drop(store);
@@ -138,7 +155,10 @@ mod tests {
 
     #[test]
     fn an_instance_takes_requests_up_to_its_limits() {
-        let accepts = |at_once, so_far| match Worker.should_accept_request(at_once, so_far) {
+        let worker = Worker {
+            stopping: Arc::default(),
+        };
+        let accepts = |at_once, so_far| match worker.should_accept_request(at_once, so_far) {
             ShouldAccept::Yes => "yes",
             ShouldAccept::No => "not now",
             ShouldAccept::Never => "never again",

@@ -61,6 +61,7 @@ pub async fn serve(
     {
         log("stopped_with_open_requests", &[]);
     }
+    server.handler.state().stop();
 }
 
 impl Server {

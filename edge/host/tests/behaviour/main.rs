@@ -1,5 +1,13 @@
 //! What the host must share with Spin, shown with a component that misbehaves on demand.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod component;
 mod support;
 
 use support::{Host, Upstream, get, probe, send};

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 const BINARY: &str = env!("CARGO_BIN_EXE_fencepost-edge");
 
 /// The probe's file, built on first use unless `FENCEPOST_PROBE` names a built one.
-pub fn probe() -> &'static Path {
+pub(crate) fn probe() -> &'static Path {
     static PROBE: OnceLock<PathBuf> = OnceLock::new();
     PROBE.get_or_init(|| match std::env::var_os("FENCEPOST_PROBE") {
         Some(file) => PathBuf::from(file),
@@ -31,36 +31,54 @@ pub fn probe() -> &'static Path {
 
 fn build_probe() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe");
+    build(&folder, &["--release"], "FENCEPOST_PROBE").join("release/fencepost_edge_probe.wasm")
+}
+
+/// The real component's file, built on first use unless `FENCEPOST_COMPONENT` names a built one.
+pub(crate) fn component() -> &'static Path {
+    static COMPONENT: OnceLock<PathBuf> = OnceLock::new();
+    COMPONENT.get_or_init(|| match std::env::var_os("FENCEPOST_COMPONENT") {
+        Some(file) => PathBuf::from(file),
+        None => {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+            let options = ["--package", "fencepost-edge", "--profile", "component"];
+            build(&folder, &options, "FENCEPOST_COMPONENT").join("component/fencepost_edge.wasm")
+        }
+    })
+}
+
+/// Builds in a target folder of its own, for the one of the workspace is locked by this very test.
+fn build(folder: &Path, options: &[&str], instead: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
     let status = std::process::Command::new(env!("CARGO"))
         .args([
             "build",
-            "--release",
             "--locked",
             "--target",
             "wasm32-wasip2",
             "--target-dir",
         ])
         .arg(&target)
+        .args(options)
         .current_dir(folder)
         .status();
     assert!(
         status.is_ok_and(|status| status.success()),
-        "The probe cannot be built. `rustup target add wasm32-wasip2` brings its target, \
-         `cargo xtask test` works without rustup, FENCEPOST_PROBE names a built probe."
+        "The component cannot be built. `rustup target add wasm32-wasip2` brings its target, \
+         `cargo xtask test` works without rustup, and {instead} names a built one."
     );
-    target.join("wasm32-wasip2/release/fencepost_edge_probe.wasm")
+    target.join("wasm32-wasip2")
 }
 
 /// What a run of the binary left behind.
-pub struct Output {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Output {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs the binary to its end.
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     let output = std::process::Command::new(BINARY)
         .args(arguments)
         .env_clear()
@@ -74,7 +92,7 @@ pub fn run(arguments: &[&str]) -> Output {
 }
 
 /// A running host with the probe in it.
-pub struct Host {
+pub(crate) struct Host {
     child: Child,
     base: String,
     _folder: TempDir,
@@ -82,12 +100,12 @@ pub struct Host {
 
 impl Host {
     /// A host whose component has these members in the manifest.
-    pub async fn start(component: &[(&str, &str)], arguments: &[&str]) -> Self {
+    pub(crate) async fn start(component: &[(&str, &str)], arguments: &[&str]) -> Self {
         Self::with(component, "", arguments, &[]).await
     }
 
     /// A host with more in its manifest, on its command line and in its environment.
-    pub async fn with(
+    pub(crate) async fn with(
         component: &[(&str, &str)],
         tables: &str,
         arguments: &[&str],
@@ -113,7 +131,7 @@ impl Host {
     }
 
     /// A host that must not start.
-    pub async fn refused(component: &[(&str, &str)], tables: &str) -> Output {
+    pub(crate) async fn refused(component: &[(&str, &str)], tables: &str) -> Output {
         let (_folder, mut command) = command(component, tables);
         let output = command.output().await.unwrap();
         Output {
@@ -123,15 +141,15 @@ impl Host {
         }
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
-    pub fn authority(&self) -> &str {
+    pub(crate) fn authority(&self) -> &str {
         self.base.strip_prefix("http://").unwrap()
     }
 
-    pub async fn signal(&self, signal: &str) {
+    pub(crate) async fn signal(&self, signal: &str) {
         let id = self.child.id().unwrap().to_string();
         assert!(
             Command::new("kill")
@@ -144,18 +162,18 @@ impl Host {
     }
 
     /// Ready once the host takes no more connections.
-    pub async fn refuses_connections(&self) {
+    pub(crate) async fn refuses_connections(&self) {
         while TcpStream::connect(self.authority()).await.is_ok() {
             tokio::task::yield_now().await;
         }
     }
 
-    pub async fn exit_code(mut self) -> Option<i32> {
+    pub(crate) async fn exit_code(mut self) -> Option<i32> {
         self.child.wait().await.unwrap().code()
     }
 
     /// Stops it; what it and the component wrote to stderr.
-    pub async fn stop(mut self) -> String {
+    pub(crate) async fn stop(mut self) -> String {
         self.signal("-INT").await;
         let stderr = rest_of(&mut self.child).await;
         assert_eq!(self.child.wait().await.unwrap().code(), Some(0), "{stderr}");
@@ -200,12 +218,12 @@ fn command(component: &[(&str, &str)], tables: &str) -> (TempDir, Command) {
 }
 
 /// A GET over a connection of its own.
-pub async fn get(url: String) -> (StatusCode, String) {
+pub(crate) async fn get(url: String) -> (StatusCode, String) {
     send(Request::get(url).body(String::new()).unwrap()).await
 }
 
 /// Any request over a connection of its own.
-pub async fn send(request: Request<String>) -> (StatusCode, String) {
+pub(crate) async fn send(request: Request<String>) -> (StatusCode, String) {
     let client = Client::builder(TokioExecutor::new()).build_http();
     let response = client.request(request).await.unwrap();
     let status = response.status();
@@ -214,29 +232,29 @@ pub async fn send(request: Request<String>) -> (StatusCode, String) {
 }
 
 /// A server that the probe calls; every request waits for the test's answer.
-pub struct Upstream {
+pub(crate) struct Upstream {
     port: u16,
     arrivals: mpsc::UnboundedReceiver<Arrived>,
     accepting: JoinHandle<()>,
 }
 
 /// A request of the probe that waits.
-pub struct Arrived {
-    pub path: String,
+pub(crate) struct Arrived {
+    pub(crate) path: String,
     /// The instance of the probe that sent it.
-    pub instance: String,
+    pub(crate) instance: String,
     answer: oneshot::Sender<&'static str>,
 }
 
 impl Arrived {
-    pub fn answer(self, body: &'static str) {
+    pub(crate) fn answer(self, body: &'static str) {
         // Of a trapped instance nobody is left to listen.
         let _ = self.answer.send(body);
     }
 }
 
 impl Upstream {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (arrive, arrivals) = mpsc::unbounded_channel();
@@ -256,28 +274,28 @@ impl Upstream {
         }
     }
 
-    pub fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// The manifest's list with this server alone.
-    pub fn allowed(&self) -> String {
+    pub(crate) fn allowed(&self) -> String {
         format!("[{:?}]", self.url())
     }
 
-    pub async fn next(&mut self) -> Arrived {
+    pub(crate) async fn next(&mut self) -> Arrived {
         self.arrivals.recv().await.unwrap()
     }
 
-    pub fn nothing_arrived(&mut self) -> bool {
+    pub(crate) fn nothing_arrived(&mut self) -> bool {
         self.arrivals.try_recv().is_err()
     }
 
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         self.accepting.abort();
         assert!(self.accepting.await.is_err());
     }

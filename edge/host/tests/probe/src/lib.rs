@@ -44,7 +44,9 @@ fn answer(status: StatusCode, body: impl Into<bytes::Bytes>) -> Answer {
     let length = body.len();
     let mut response = Response::new(FullBody::new(body));
     *response.status_mut() = status;
-    response.headers_mut().insert("content-length", length.into());
+    response
+        .headers_mut()
+        .insert("content-length", length.into());
     response
 }
 
@@ -94,7 +96,10 @@ fn file(path: &str) -> Answer {
 fn echo(request: &Request) -> Answer {
     let mut lines = vec![format!("{} {}", request.method(), request.uri())];
     for (name, value) in request.headers() {
-        lines.push(format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
+        lines.push(format!(
+            "{name}: {}",
+            String::from_utf8_lossy(value.as_bytes())
+        ));
     }
     answer(StatusCode::OK, lines.join("\n"))
 }
