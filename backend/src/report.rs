@@ -15,7 +15,10 @@ pub struct UnknownWord;
 
 /// An enum each of whose variants is one word in SQL, JSON and metrics.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
@@ -41,7 +44,10 @@ macro_rules! words {
             type Err = $crate::report::UnknownWord;
 
             fn from_str(word: &str) -> Result<Self, Self::Err> {
-                match word { $($word => Ok(Self::$variant),)+ _ => Err($crate::report::UnknownWord) }
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($crate::report::UnknownWord),
+                }
             }
         }
 
