@@ -12,12 +12,7 @@ use fencepost_identity::{
 
 use bindings::exports::fencepost::identity::keys::{self as wit, Failure};
 
-#[expect(
-    unsafe_code,
-    clippy::allow_attributes,
-    clippy::allow_attributes_without_reason,
-    reason = "generated from wit/"
-)]
+#[expect(unsafe_code, reason = "generated from wit/")]
 mod bindings {
     wit_bindgen::generate!({ path: "../wit", world: "edge" });
     export!(Keys);
