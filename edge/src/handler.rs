@@ -1,6 +1,6 @@
 //! One delivery from its first byte to its answer.
 
-use fencepost_identity::{config::Sources, envelope::EdgeSecret};
+use fencepost_identity::{config::Sources, envelope::{EdgeSecret, bytes_max}};
 
 use crate::{
     admission::{Delivery, Entrance, check_signature, source_of},
@@ -119,6 +119,10 @@ async fn take_in<'c, H: Host>(
     let url = required(host, BACKEND_URL).await?;
     let report_key = envelope.identity.report_key();
     let post = Post::seal(&envelope, &secret, &url, now, source.ack_deadline_ms);
+    if post.body.len() > bytes_max(source.max_body_bytes) {
+        let limit = source.max_body_bytes;
+        return Err(Refusal::TooLarge { limit });
+    }
     let reply = host.post(post).await?;
     read_reply(&reply, &report_key).map(Taken::Stored)
 }

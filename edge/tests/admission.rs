@@ -78,6 +78,7 @@ version = "event"
 
 [source.events.input]
 text = "/text"
+again = "/text"
 
 [source.derived]
 verify = "standard-webhooks"
@@ -595,6 +596,15 @@ fn the_body_is_bounded_to_the_byte_with_and_without_a_declared_length() {
         ..comment(padded(601))
     };
     assert_eq!(world.deliver(&request).answer.status, 405);
+}
+
+#[test]
+fn what_grows_beyond_an_envelopes_bound_is_refused_for_good() {
+    let world = World::new();
+    let numbers = |count: usize| format!(r#"{{"id":"e","text":[1e20{}]}}"#, ",1e20".repeat(count));
+    world.deliver(&event(numbers(100_000))).is_stored();
+    let seen = world.deliver(&event(numbers(200_000)));
+    seen.is_refused(413, "too_large", "too_large");
 }
 
 #[test]

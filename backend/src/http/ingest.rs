@@ -12,7 +12,7 @@ use axum::{
 use fencepost_identity::{
     envelope::{
         EdgeSecret, Envelope, EnvelopeError, HEADER_KEY_ID, HEADER_SIGNATURE, HEADER_TIME, Seal,
-        SealError, open,
+        SealError, bytes_max, open,
     },
     key::ReportKey,
 };
@@ -38,14 +38,11 @@ pub struct IngestLimits {
 }
 
 impl IngestLimits {
-    /// Limits for deliveries of up to `body_bytes_max`: an envelope holds part of a delivery, but
-    /// a number in it may be written with more digits.
+    /// Limits for deliveries of up to `body_bytes_max`.
     #[must_use]
-    pub fn for_bodies(body_bytes_max: usize) -> Self {
-        const MEBIBYTE: usize = 1024 * 1024;
-        let envelope_bytes_max = body_bytes_max.saturating_add(MEBIBYTE).max(2 * MEBIBYTE);
+    pub const fn for_bodies(body_bytes_max: usize) -> Self {
         Self {
-            envelope_bytes_max,
+            envelope_bytes_max: bytes_max(body_bytes_max),
             in_flight_max: 256,
         }
     }
