@@ -1,0 +1,15 @@
+//! What the edge makes of deliveries, natively: every refusal, the order of the checks, and that
+//! nothing but the chosen members of a payload goes anywhere.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod answers;
+mod bodies;
+mod canaries;
+mod payloads;
+mod signatures;
+mod world;

@@ -1,0 +1,407 @@
+//! The edge with a world of its own around it: a clock, variables, a backend, a log.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+};
+
+use fencepost_edge::{
+    Answer, Delivery, Host, Interrupted, Post, PostError, Reply, VariableUnavailable, handle,
+};
+use fencepost_identity::{
+    config::Sources,
+    envelope::{EdgeSecret, Envelope, Seal, open},
+    signature::{Preset, SigningKey, sign},
+};
+use futures::executor::block_on;
+use serde_json::Value;
+
+pub(crate) const NOW: u64 = 1_800_000_000;
+pub(crate) const SECRET: &str = "fp_test_secret_0123456789abcdef";
+pub(crate) const OLD_SECRET: &str = "fp_old_secret_0123456789abcdef";
+pub(crate) const EDGE_SECRET: &str = "fp_edge_secret_0123456789abcdef";
+pub(crate) const WHSEC: &str = "whsec_ZnBfdGVzdF9zZWNyZXRfMDEyMzQ1Njc4OWFiY2RlZg==";
+
+pub(crate) const CONFIGURATION: &str = r#"
+[source.comments]
+verify = "github"
+secrets = ["github_secret"]
+sender = "trusted"
+pipeline = "moderation"
+filter = { "/action" = ["created", "edited"] }
+max_body_bytes = 600
+
+[source.comments.identity]
+tenant = { pointer = "/owner/id" }
+report_id = "/comment/id"
+version = { content = ["/comment/body"] }
+order = "/comment/updated_at"
+
+[source.comments.input]
+text = "/comment/body"
+
+[source.comments.links]
+page = "/comment/html_url"
+
+[source.rotating]
+verify = "github"
+secrets = ["github_secret", { name = "old_secret", not_after = 2027-01-15T08:00:00Z }]
+tenants = ["acme", "7"]
+pipeline = "moderation"
+ack_deadline_ms = 1234
+
+[source.rotating.identity]
+tenant = { pointer = "/tenant" }
+report_id = "/id"
+version = { revision = "/rev" }
+
+[source.rotating.input]
+text = "/text"
+
+[source.events]
+verify = "standard-webhooks"
+secrets = ["events_secret"]
+pipeline = "moderation"
+
+[source.events.identity]
+tenant = { value = "acme" }
+report_id = "/id"
+version = "event"
+
+[source.events.input]
+text = "/text"
+again = "/text"
+
+[source.derived]
+verify = "standard-webhooks"
+secrets = { derive_from = "master_secret" }
+pipeline = "moderation"
+
+[source.derived.identity]
+tenant = { route = true }
+report_id = "/id"
+version = "event"
+
+[source.derived.input]
+text = "/text"
+
+[source.own-secret]
+verify = "github"
+secrets = ["secret_of_{tenant}"]
+pipeline = "moderation"
+
+[source.own-secret.identity]
+tenant = { route = true }
+report_id = "/id"
+version = "event"
+
+[source.own-secret.input]
+text = "/text"
+
+[pipeline.moderation]
+kind = "classification"
+"#;
+
+pub(crate) const COMMENT: &str =
+    r#"{"action":"created","owner":{"id":7},"comment":{"id":81,"body":"hello"}}"#;
+
+/// What the backend does with a call.
+#[derive(Clone, Copy)]
+pub(crate) enum Backend {
+    /// Says that this is the first, or a duplicate, or a conflict.
+    Stores(u16, &'static str),
+    Says(u16, &'static str),
+    Fails(PostError),
+}
+
+pub(crate) struct World {
+    pub(crate) sources: Result<Sources, String>,
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) backend: Backend,
+    pub(crate) now: u64,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let variables = [
+            ("backend_url", "http://127.0.0.1:8080"),
+            ("edge_secret", EDGE_SECRET),
+            ("events_secret", WHSEC),
+            ("github_secret", SECRET),
+            ("master_secret", SECRET),
+            ("old_secret", OLD_SECRET),
+            ("secret_of_acme", SECRET),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self {
+            sources: Sources::parse(CONFIGURATION).map_err(|errors| errors.to_string()),
+            variables: variables.into(),
+            backend: Backend::Stores(202, r#""duplicate":false"#),
+            now: NOW,
+        }
+    }
+
+    pub(crate) fn with(backend: Backend) -> Self {
+        Self {
+            backend,
+            ..Self::new()
+        }
+    }
+
+    pub(crate) fn at(now: u64) -> Self {
+        Self { now, ..Self::new() }
+    }
+
+    pub(crate) fn without(mut self, variable: &str) -> Self {
+        assert!(self.variables.remove(variable).is_some(), "{variable}");
+        self
+    }
+
+    pub(crate) fn setting(mut self, variable: &str, value: &str) -> Self {
+        self.variables.insert(variable.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn deliver(&self, request: &Request) -> Seen {
+        let headers = request.headers.iter();
+        let headers: Vec<_> = headers
+            .map(|(name, value)| (name.as_str(), value.as_slice()))
+            .collect();
+        let delivery = Delivery {
+            method: &request.method,
+            path: &request.path,
+            headers: &headers,
+        };
+        let mut chunks = request.chunks.clone();
+        chunks.reverse();
+        let mut host = FakeHost {
+            world: self,
+            chunks,
+            interrupted: request.interrupted,
+            taken: 0,
+            clock_reads: Cell::default(),
+            asked: RefCell::default(),
+            posts: RefCell::default(),
+            lines: RefCell::default(),
+        };
+        let answer = block_on(handle(&self.sources, &delivery, &mut host));
+        assert_eq!(host.clock_reads.get(), 1, "the clock is read once");
+        Seen {
+            answer,
+            asked: host.asked.into_inner(),
+            posts: host.posts.into_inner(),
+            lines: host.lines.into_inner(),
+            taken: host.taken,
+        }
+    }
+}
+
+pub(crate) struct FakeHost<'w> {
+    pub(crate) world: &'w World,
+    /// Last first.
+    pub(crate) chunks: Vec<Vec<u8>>,
+    pub(crate) interrupted: bool,
+    pub(crate) taken: usize,
+    pub(crate) clock_reads: Cell<usize>,
+    pub(crate) asked: RefCell<Vec<String>>,
+    pub(crate) posts: RefCell<Vec<Post>>,
+    pub(crate) lines: RefCell<Vec<String>>,
+}
+
+impl Host for FakeHost<'_> {
+    fn now(&self) -> u64 {
+        self.clock_reads.set(self.clock_reads.get() + 1);
+        self.world.now
+    }
+
+    async fn next_chunk(&mut self) -> Result<Option<Vec<u8>>, Interrupted> {
+        match self.chunks.pop() {
+            None if self.interrupted => Err(Interrupted),
+            chunk => {
+                self.taken += chunk.as_ref().map_or(0, Vec::len);
+                Ok(chunk)
+            }
+        }
+    }
+
+    async fn variable(&self, name: &str) -> Result<Option<String>, VariableUnavailable> {
+        self.asked.borrow_mut().push(name.to_owned());
+        match self.world.variables.get(name).map(String::as_str) {
+            Some("unavailable") => Err(VariableUnavailable),
+            value => Ok(value.map(str::to_owned)),
+        }
+    }
+
+    async fn post(&self, post: Post) -> Result<Reply, PostError> {
+        let key = envelope(&post).identity.report_key();
+        self.posts.borrow_mut().push(post);
+        match self.world.backend {
+            Backend::Stores(status, rest) => {
+                let body = format!(r#"{{"report_key":"{key}","state":"accepted",{rest}}}"#);
+                Ok(Reply {
+                    status,
+                    body: body.into_bytes(),
+                })
+            }
+            Backend::Says(status, body) => Ok(Reply {
+                status,
+                body: body.into(),
+            }),
+            Backend::Fails(error) => Err(error),
+        }
+    }
+
+    fn log(&self, line: &str) {
+        self.lines.borrow_mut().push(line.to_owned());
+    }
+}
+
+/// Opens a call as the backend does.
+pub(crate) fn envelope(post: &Post) -> Envelope {
+    let header = |name| {
+        let found = post.headers.iter().find(|(header, _)| *header == name);
+        found.map_or("", |(_, value)| value.as_str())
+    };
+    let seal = Seal {
+        time: header("fencepost-time"),
+        key_id: header("fencepost-key-id"),
+        signature: header("fencepost-signature"),
+    };
+    open(
+        &[EdgeSecret::new(EDGE_SECRET).unwrap()],
+        seal,
+        NOW,
+        post.body.as_bytes(),
+    )
+    .unwrap()
+}
+
+/// What came of a delivery.
+pub(crate) struct Seen {
+    pub(crate) answer: Answer,
+    pub(crate) asked: Vec<String>,
+    pub(crate) posts: Vec<Post>,
+    pub(crate) lines: Vec<String>,
+    pub(crate) taken: usize,
+}
+
+impl Seen {
+    pub(crate) fn body(&self) -> Value {
+        serde_json::from_str(&self.answer.body).unwrap()
+    }
+
+    /// The one line in the log.
+    pub(crate) fn line(&self) -> Value {
+        assert_eq!(self.lines.len(), 1, "{:?}", self.lines);
+        assert!(!self.lines[0].contains('\n'));
+        serde_json::from_str(&self.lines[0]).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self
+            .answer
+            .headers
+            .iter()
+            .filter(|(header, _)| *header == name);
+        found.next().map(|(_, value)| *value)
+    }
+
+    #[track_caller]
+    pub(crate) fn is_stored(&self) -> Envelope {
+        assert_eq!(
+            self.answer.status, 202,
+            "{:?} {:?}",
+            self.answer, self.lines
+        );
+        assert!(self.lines.is_empty(), "{:?}", self.lines);
+        assert_eq!(self.posts.len(), 1);
+        envelope(&self.posts[0])
+    }
+
+    #[track_caller]
+    pub(crate) fn is_refused(&self, status: u16, code: &str, reason: &str) {
+        let line = self.line();
+        assert_eq!(
+            (line["event"].as_str(), line["code"].as_str()),
+            (Some("refused"), Some(code))
+        );
+        assert_eq!(line["reason"], reason);
+        let body = self.body();
+        assert_eq!(
+            (self.answer.status, body["code"].as_str()),
+            (status, Some(code))
+        );
+        assert_eq!(body["status"], status);
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/problem+json")
+        );
+        assert_eq!(self.header("retry-after").is_some(), status == 503);
+        if status != 503 {
+            assert!(self.posts.is_empty(), "a refused delivery goes nowhere");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, Vec<u8>)>,
+    pub(crate) chunks: Vec<Vec<u8>>,
+    pub(crate) interrupted: bool,
+}
+
+impl Request {
+    pub(crate) fn new(path: &str, body: impl Into<Vec<u8>>) -> Self {
+        let chunks = vec![body.into()];
+        let (method, path) = ("POST".to_owned(), path.to_owned());
+        Self {
+            method,
+            path,
+            headers: vec![],
+            chunks,
+            interrupted: false,
+        }
+    }
+
+    pub(crate) fn signed(
+        path: &str,
+        body: impl Into<Vec<u8>>,
+        preset: Preset,
+        secret: &str,
+    ) -> Self {
+        let mut request = Self::new(path, body);
+        let key = SigningKey::parse(preset, secret).unwrap();
+        for (name, value) in sign(&key, "msg_1", NOW, &request.chunks[0]).unwrap() {
+            request.headers.push((name.to_owned(), value.into_bytes()));
+        }
+        request
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn replacing(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        let found = self.headers.iter_mut().find(|(header, _)| header == name);
+        found.unwrap().1 = value.into();
+        self
+    }
+
+    pub(crate) fn dropping(mut self, name: &str) -> Self {
+        self.headers.retain(|(header, _)| header != name);
+        self
+    }
+}
+
+pub(crate) fn comment(body: impl Into<Vec<u8>>) -> Request {
+    Request::signed("/hooks/comments", body, Preset::Github, SECRET)
+}
+
+pub(crate) fn event(body: impl Into<Vec<u8>>) -> Request {
+    Request::signed("/hooks/events", body, Preset::StandardWebhooks, WHSEC)
+}
+
+pub(crate) const EVENT: &str = r#"{"id":"r-1","text":"hello"}"#;
