@@ -97,16 +97,13 @@ fn run(command: Command) -> Result<()> {
             listen,
             install,
         } => {
-            let then = if exit { Then::Stop } else { Then::Stay };
-            up::run(
-                &root,
-                Options {
-                    then,
-                    listen,
-                    spin: None,
-                },
-                install.consent(),
-            )
+            let programs = programs::build(&root, install.consent())?;
+            let options = Options {
+                then: if exit { Then::Stop } else { Then::Stay },
+                listen,
+                spin: None,
+            };
+            up::run(&root, &programs, &options)
         }
         Command::Test { spin, install } => test::run_all(&root, spin, install.consent()),
         Command::Component { install } => {

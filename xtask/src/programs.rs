@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::component::{self, cargo};
 use crate::install::{self, Consent};
@@ -19,37 +19,72 @@ pub(crate) struct Programs {
     pub(crate) host: PathBuf,
 }
 
-/// Builds what is missing or out of date. The two native programs are built as `cargo test` builds
-/// them: that is the shortest way to a first start, and fast enough to try things out.
+/// Builds what is missing or out of date, and no more than runs. The two native programs are built
+/// without optimisation: that is the shortest way to a first start, and fast enough for trying out.
 pub(crate) fn build(root: &Path, consent: Consent) -> Result<Programs> {
+    let packages = ["--package", "fencepost", "--package", "fencepost-edge-host"];
+    let mut command = cargo();
+    command
+        .arg("build")
+        .args(packages)
+        .args(["--bin", "fencepost", "--bin", "fencepost-edge"]);
+    build_by(command, root, consent)
+}
+
+/// The same, and all tests: built together, they share their dependencies' features, so nothing is
+/// compiled twice.
+pub(crate) fn build_with_tests(root: &Path, consent: Consent) -> Result<Programs> {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-run"]);
+    build_by(command, root, consent)
+}
+
+fn build_by(mut native: Command, root: &Path, consent: Consent) -> Result<Programs> {
     install::c_compiler(consent)?;
+    let component = component::edge(root, consent)?;
+    println!("$ {}", shown(&native));
+    native.current_dir(root).stdin(Stdio::null());
+    let messages = stdout_of(native.arg("--message-format=json-render-diagnostics"))?;
+    let built = |program: &str| {
+        executable(&messages, program).with_context(|| format!("cargo built no `{program}`"))
+    };
     Ok(Programs {
-        component: component::edge(root, consent)?,
-        backend: built(root, "fencepost", "fencepost")?,
-        host: built(root, "fencepost-edge-host", "fencepost-edge")?,
+        component,
+        backend: built("fencepost")?,
+        host: built("fencepost-edge")?,
     })
 }
 
-/// Builds `program` of `package`; cargo itself says where it then stands.
-fn built(root: &Path, package: &str, program: &str) -> Result<PathBuf> {
-    let mut command = cargo();
-    command
-        .current_dir(root)
-        .args(["build", "--package", package, "--bin", program]);
-    println!("$ {}", shown(&command));
-    command
-        .arg("--message-format=json-render-diagnostics")
-        .stdin(Stdio::null());
-    let messages = stdout_of(&mut command)?;
-    executable(&messages, program).with_context(|| format!("cargo built no `{program}`"))
+/// What cargo says of one thing that it built.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Target,
+    profile: Profile,
+    executable: Option<PathBuf>,
 }
 
-/// The file that cargo's messages name as `program`.
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// Where cargo says that `program` stands, and not the tests of the same name.
 fn executable(messages: &str, program: &str) -> Option<PathBuf> {
     messages.lines().find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let file = Path::new(message.get("executable")?.as_str()?);
-        (file.file_stem()? == program).then(|| file.to_owned())
+        // Other messages have other members.
+        let artifact: Artifact = serde_json::from_str(line).ok()?;
+        let is_program = artifact.target.name == program && artifact.target.kind == ["bin"];
+        if is_program && !artifact.profile.test {
+            artifact.executable
+        } else {
+            None
+        }
     })
 }
 
@@ -68,13 +103,30 @@ impl Programs {
 mod tests {
     use super::*;
 
+    fn artifact(name: &str, kind: &str, test: bool, executable: &str) -> String {
+        format!(
+            r#"{{"reason":"compiler-artifact","target":{{"name":"{name}","kind":["{kind}"]}},
+            "profile":{{"test":{test}}},"executable":{executable}}}"#
+        )
+        .replace('\n', "")
+    }
+
     #[test]
     fn the_program_is_where_cargo_says() {
-        let messages = r#"{"reason":"compiler-artifact","executable":null}
-            {"reason":"compiler-artifact","executable":"/t/debug/fencepost-edge"}
-            {"reason":"compiler-artifact","executable":"/t/debug/fencepost"}
-            {"reason":"build-finished","success":true}"#;
-        let found = |program| executable(messages, program);
+        let messages = [
+            artifact("fencepost", "lib", false, "null"),
+            artifact("fencepost", "bin", true, r#""/t/debug/deps/fencepost-1""#),
+            artifact(
+                "fencepost-edge",
+                "bin",
+                false,
+                r#""/t/debug/fencepost-edge""#,
+            ),
+            artifact("fencepost", "bin", false, r#""/t/debug/fencepost""#),
+            r#"{"reason":"build-finished","success":true}"#.to_owned(),
+        ]
+        .join("\n");
+        let found = |program| executable(&messages, program);
         assert_eq!(
             found("fencepost"),
             Some(PathBuf::from("/t/debug/fencepost"))

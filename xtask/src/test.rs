@@ -55,7 +55,7 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
     })?;
     let mut programs = None;
     report.step("build", || {
-        programs = Some(programs::build(root, consent)?);
+        programs = Some(programs::build_with_tests(root, consent)?);
         Ok(Ran::Done)
     })?;
     let Some(programs) = programs else {
@@ -64,30 +64,23 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
     // After the build, which has got the target where it could be had.
     report.step("clippy of the component", || clippy_of_component(root))?;
     report.step("test", || tests(root, &programs, consent))?;
-    report.step("up", || {
-        let options = Options {
-            then: Then::Stop,
-            listen: None,
-            spin: None,
-        };
-        up::run(root, options, consent)?;
+    let up = |spin| {
+        up::run(
+            root,
+            &programs,
+            &Options {
+                then: Then::Stop,
+                listen: None,
+                spin,
+            },
+        )?;
         Ok(Ran::Done)
-    })?;
+    };
+    report.step("up", || up(None))?;
     report.step("container", || container::run(root, &programs))?;
     report.step("spin", || match spin {
         None => Ok(Ran::Not("no --spin PATH".to_owned())),
-        Some(spin) => {
-            up::run(
-                root,
-                Options {
-                    then: Then::Stop,
-                    listen: None,
-                    spin: Some(spin),
-                },
-                consent,
-            )?;
-            Ok(Ran::Done)
-        }
+        Some(spin) => up(Some(spin)),
     })
 }
 

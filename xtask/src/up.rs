@@ -14,9 +14,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::install::Consent;
 use crate::process::on_path;
-use crate::programs::{self, Programs};
+use crate::programs::Programs;
 use admin::{Admin, Report};
 use children::Events;
 use deliver::{Answers, Becomes, Courier, Sample};
@@ -50,12 +49,11 @@ struct Running {
     folder: PathBuf,
 }
 
-/// Builds, starts, delivers, proves, and says where to look.
-pub(crate) fn run(root: &Path, options: Options, consent: Consent) -> Result<()> {
-    let programs = programs::build(root, consent)?;
+/// Starts, delivers, proves, and says where to look.
+pub(crate) fn run(root: &Path, programs: &Programs, options: &Options) -> Result<()> {
     let events = Events::new()?;
-    let running = start(root, &programs, &options, &events)?;
-    let keys = prove(root, &programs, &running, &events)
+    let running = start(root, programs, options, &events)?;
+    let keys = prove(root, programs, &running, &events)
         .with_context(|| format!("database and logs stand in {}", running.folder.display()))?;
     match options.then {
         Then::Stop => {
@@ -64,7 +62,7 @@ pub(crate) fn run(root: &Path, options: Options, consent: Consent) -> Result<()>
             fs::remove_dir_all(folder)?;
         }
         Then::Stay => {
-            println!("{}", where_to_look(&programs, &running, &keys));
+            println!("{}", where_to_look(programs, &running, &keys));
             events.until_interrupted()?;
             println!(
                 "\nStopping. Database and logs stay in {}",
