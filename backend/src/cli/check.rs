@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fencepost_identity::{config::Secrets, signature::SigningKey};
+use fencepost_identity::{
+    config::{Secrets, Source},
+    signature::{KeyError, SigningKey, derive_secret},
+};
 use serde::Serialize;
 
 use super::{
@@ -79,32 +82,41 @@ impl Check {
 /// Whether each secret that is given here, as the edge would get it, has the form of its preset.
 fn check_secrets(project: &Project, unchecked: &mut Vec<String>) -> ConfigErrors {
     let mut environment = Environment::new(&process_environment);
-    for source in project.sources.iter() {
-        let Secrets::Named(names) = &source.secrets else {
-            continue;
-        };
-        for name in names {
-            let variable = format!("SPIN_VARIABLE_{}", name.variable.to_ascii_uppercase());
-            let errors = environment.errors.len();
-            match environment.secret(&variable) {
-                Some(secret) => {
-                    let text = String::from_utf8_lossy(secret.expose()).into_owned();
-                    if let Err(error) = SigningKey::parse(source.verify, &text) {
+    for variable in project.secret_variables() {
+        let name = format!("SPIN_VARIABLE_{}", variable.to_ascii_uppercase());
+        let errors = environment.errors.len();
+        match environment.secret(&name) {
+            Some(secret) => {
+                let text = String::from_utf8_lossy(secret.expose()).into_owned();
+                for source in project.sources.iter() {
+                    if let Some(Err(error)) = check_secret(source, &variable, &text) {
                         let source = &source.name;
                         environment
                             .errors
-                            .push(format!("{variable}: source `{source}`: {error}"));
+                            .push(format!("{name}: source `{source}`: {error}"));
                     }
                 }
-                None if environment.errors.len() == errors => unchecked.push(format!(
-                    "the secret `{}` of source `{}`: {variable} is not set here",
-                    name.variable, source.name
-                )),
-                None => {}
             }
+            None if environment.errors.len() == errors => {
+                unchecked.push(format!("the secret `{variable}`: {name} is not set here"));
+            }
+            None => {}
         }
     }
     environment.errors
+}
+
+/// Whether a secret has the form that a source needs; nothing where the source does not use it.
+fn check_secret(source: &Source, variable: &str, text: &str) -> Option<Result<(), KeyError>> {
+    match &source.secrets {
+        Secrets::Named(names) if names.iter().any(|name| name.variable == variable) => {
+            Some(SigningKey::parse(source.verify, text).map(drop))
+        }
+        Secrets::DerivedFrom(master) if master == variable => {
+            Some(derive_secret(source.verify, text, "tenant").map(drop))
+        }
+        Secrets::Named(_) | Secrets::DerivedFrom(_) | Secrets::PerTenant(_) => None,
+    }
 }
 
 fn manifest_errors(

@@ -38,6 +38,10 @@ impl Serve {
         let listeners = Listeners::bind(&config).await?;
         let addresses = listeners.addresses().map_err(failed)?;
         let app = App::start(config, store, listeners).await?;
+        tracing::info!(
+            role = ?self.role, admin.address = %addresses.admin,
+            "fencepost {} is up", env!("CARGO_PKG_VERSION")
+        );
         output::json(&Ready {
             ingest: addresses.ingest.map(|address| format!("http://{address}")),
             admin: format!("http://{}", addresses.admin),
