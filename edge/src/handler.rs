@@ -1,6 +1,9 @@
 //! One delivery from its first byte to its answer.
 
-use fencepost_identity::{config::Sources, envelope::{EdgeSecret, bytes_max}};
+use fencepost_identity::{
+    config::Sources,
+    envelope::{EdgeSecret, bytes_max},
+};
 
 use crate::{
     admission::{Delivery, Entrance, check_signature, source_of},

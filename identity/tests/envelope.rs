@@ -1,6 +1,10 @@
 //! The hop from edge to backend: what holds, what is refused, and in which order.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use fencepost_identity::{
     envelope::{
