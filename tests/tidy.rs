@@ -1,6 +1,10 @@
 //! The shape of the code, held by a test: what stands where, who may name whom, and how long.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::{
     fmt::Write as _,
