@@ -1,7 +1,7 @@
 //! The backend's ingest listener takes what its edge has sealed, now, and nothing else: a changed
 //! or stale envelope, an unknown member, a key or hash that doesn't fit.
 
-use fencepost_identity::envelope::{EdgeSecret, seal};
+use fencepost_identity::envelope::{EdgeSecret, bytes_max, seal};
 use fencepost_tests::{Answer, Delivery, EDGE_SECRET, Recorded, Setup, Stack, now};
 use serde_json::{Value, json};
 
@@ -308,9 +308,11 @@ async fn a_key_or_hash_that_does_not_fit_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_envelope_larger_than_any_delivery_is_refused() {
     let captured = Captured::start().await;
-    let body = vec![b' '; 3 * 1024 * 1024];
+    // The largest delivery of the configuration has a mebibyte.
+    let bytes = bytes_max(1_048_576) + 1;
     captured
-        .sealed(&body, now())
+        .stack
+        .announce(bytes)
         .await
         .assert_problem(413, "too_large");
     assert_eq!(captured.stack.db().written().await, captured.written);

@@ -8,13 +8,18 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Request};
+use http::{HeaderMap, HeaderName, Request};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use crate::Recorded;
 
 /// What came back.
 #[derive(Clone, Debug)]
@@ -143,4 +148,34 @@ impl Connection {
 /// A request over a connection of its own.
 pub(crate) async fn send(base: &str, request: Request<Pieces>) -> Result<Answer, hyper::Error> {
     Connection::open(base).await.send(request).await
+}
+
+/// The head of a request with a body of so many bytes, and the answer to that alone.
+pub(crate) async fn announce(base: &str, bytes: usize) -> Answer {
+    let authority = base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let head = format!(
+        "POST /v1/reports HTTP/1.1\r\nhost: {authority}\r\ncontent-length: {bytes}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut received = Vec::new();
+    let mut buffer = [0; 1024];
+    loop {
+        if let Some((answer, _)) = Recorded::first(&received) {
+            let status = answer.line.split(' ').nth(1).unwrap().parse().unwrap();
+            let mut headers = HeaderMap::new();
+            for (name, value) in answer.headers {
+                let name: HeaderName = name.parse().unwrap();
+                headers.insert(name, value.parse().unwrap());
+            }
+            return Answer {
+                status,
+                headers,
+                body: answer.body.into(),
+            };
+        }
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert!(read > 0, "no answer to a request's head");
+        received.extend_from_slice(&buffer[..read]);
+    }
 }

@@ -8,7 +8,7 @@ use tokio::{sync::Barrier, task::JoinSet};
 
 use crate::{
     Answer, Database, Delivery, Mode, Output, Process, Project, Wire,
-    client::{Connection, Pieces, send},
+    client::{Connection, Pieces, announce, send},
     project::ADMIN_TOKEN,
     run, wait_until,
 };
@@ -246,6 +246,16 @@ impl Stack {
         send(base, delivery.request(base)).await.unwrap()
     }
 
+    /// Only announces a body of so many bytes to the ingest listener: who refuses that need not
+    /// read it.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub async fn announce(&self, bytes: usize) -> Answer {
+        let base = &self.backend().ingest;
+        announce(base, bytes).await
+    }
+
     /// Asks the admin listener.
     ///
     /// # Panics
@@ -308,6 +318,18 @@ impl Stack {
     #[must_use]
     pub fn db(&self) -> Database {
         Database::at(&self.project.database())
+    }
+
+    /// A copy that `fencepost backup` made.
+    ///
+    /// # Panics
+    /// When it made none.
+    #[must_use]
+    pub fn backup(&self, name: &str) -> Database {
+        let file = self.project.path(name);
+        let output = self.fencepost(&["backup", file.to_str().unwrap()]);
+        assert_eq!(output.code, Some(0), "{output:?}");
+        Database::at(&file)
     }
 
     /// Waits until every report is finished: committed, or waiting for a person.
