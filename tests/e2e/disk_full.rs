@@ -1,6 +1,6 @@
 //! A disk that takes no more: the sender is told to come again, and when there is room it is taken,
-//! once. The disk is full at a chosen byte: the bound on the size of the backend's files (Linux
-//! can set another process's) is put where its write-ahead log ends, and taken away again.
+//! once. The disk is full at a chosen byte: the bound on the size of the backend's files (Linux can
+//! set another process's) is put where its write-ahead log ends, and moved on frame by frame.
 
 use std::{fs, process::Command};
 
@@ -8,6 +8,10 @@ use fencepost_tests::{Delivery, Program, Stack, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 
 const TEXT: &str = "a text that finds no room";
+/// A page of the database in the write-ahead log, with its head.
+const FRAME_BYTES: u64 = 4096 + 24;
+/// More than one delivery can change.
+const FRAMES_MAX: u64 = 100;
 
 /// From the given byte on, no file of the backend can be written.
 fn limit_files(stack: &Stack, bytes: Option<u64>) {
@@ -50,32 +54,44 @@ async fn a_full_disk_is_a_503_and_when_there_is_room_nothing_was_lost() {
     stack.settle().await;
     let written = stack.db().written().await;
 
-    // No room at all, none for a frame's head, and room for a part of the transaction.
+    // No room at all, then for one more frame of the transaction each time, until all fit.
     let end = log_bytes(&stack);
-    for (index, room) in [0, end + 10, end + 4_200, end + 9_000]
-        .into_iter()
-        .enumerate()
-    {
+    let mut rooms = vec![0];
+    rooms.extend((0..FRAMES_MAX).map(|frames| end + frames * FRAME_BYTES + FRAME_BYTES / 2));
+    let note = Delivery::note("n-1", TEXT);
+    let mut refused = 0;
+    let key = loop {
+        let room = rooms[refused];
         println!("files end at {room}");
         limit_files(&stack, Some(room));
-        let answer = stack.deliver(&Delivery::note("n-1", TEXT)).await;
+        let answer = stack.deliver(&note).await;
+        if answer.status != 503 {
+            break answer.assert_accepted();
+        }
         answer.assert_problem(503, "not_stored");
         assert_eq!(stack.db().written().await, written, "nothing is stored");
+        refused += 1;
         wait_until("the log tells of it", async || {
-            (not_stored(&stack) > index).then_some(())
+            (not_stored(&stack) >= refused).then_some(())
         })
         .await;
-        assert_eq!(not_stored(&stack), index + 1, "one line each");
+        assert_eq!(not_stored(&stack), refused, "one line each");
         let refusals = stack.refusals();
-        assert_eq!(refusals.len(), index + 1, "{refusals:?}");
-        assert_eq!(refusals[index]["reason"], "backend_refused", "{refusals:?}");
-    }
+        assert_eq!(refusals.len(), refused, "{refusals:?}");
+        assert_eq!(
+            refusals[refused - 1]["reason"],
+            "backend_refused",
+            "{refusals:?}"
+        );
+    };
+    assert!(
+        refused > 5,
+        "only {refused} refusals: the disk was hardly full"
+    );
     assert!(!stack.project.log("backend.stderr").contains(TEXT));
     assert!(!stack.project.log("host.stderr").contains(TEXT));
 
     limit_files(&stack, None);
-    let note = Delivery::note("n-1", TEXT);
-    let key = stack.deliver(&note).await.assert_accepted();
     assert_eq!(stack.deliver(&note).await.assert_duplicate(), key);
     assert!(stack.report(&before).await.is_some());
     assert_eq!(stack.db().reports().await, 2);
