@@ -6,6 +6,7 @@ mod key;
 mod output;
 mod probe;
 mod read;
+mod secret;
 mod send;
 mod serve;
 mod sign;
@@ -40,6 +41,8 @@ enum Command {
     Key(key::Key),
     /// Print the headers that a source's sender would sign a payload with.
     Sign(sign::Sign),
+    /// Print the secret of a tenant's sender, where it is derived from a master secret.
+    Secret(secret::Secret),
     /// Deliver a payload to the edge, signed as a source's sender would.
     Send(send::Send),
     /// Show a report, from the database.
@@ -173,6 +176,7 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Check(check) => check.run(),
         Command::Key(key) => key.run(),
         Command::Sign(sign) => sign.run(),
+        Command::Secret(secret) => secret.run(),
         Command::Send(send) => send.run().await,
         Command::Show(show) => show.run().await,
         Command::List(list) => list.run().await,

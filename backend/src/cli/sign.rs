@@ -97,7 +97,8 @@ pub(super) fn source<'p>(project: &'p Project, name: &str) -> Result<&'p Source,
     })
 }
 
-fn secret(
+/// The secret that the sender of a source, or of one of its tenants, signs with.
+pub(super) fn secret(
     environment: &mut Environment<'_>,
     source: &Source,
     tenant: Option<&str>,

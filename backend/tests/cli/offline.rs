@@ -1,6 +1,6 @@
 //! Commands that need nothing to be running.
 
-use fencepost_identity::signature::{Presented, Preset, SigningKey, Verdict};
+use fencepost_identity::signature::{Presented, Preset, SigningKey, Verdict, derive_secret};
 use serde_json::{Value, json};
 
 use super::{GITHUB_SECRET, Place, project_folder};
@@ -152,6 +152,29 @@ fn each_tenant_of_a_route_signs_with_a_secret_of_its_own() {
             .run_with(&["sign", "--source", "reports", "-"], "{}")
             .code,
         Some(2)
+    );
+}
+
+#[test]
+fn the_secret_that_is_printed_for_a_tenant_is_the_one_that_the_edge_derives() {
+    let master = "master-0123456789";
+    let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", master);
+    let ran = place.run(&["secret", "--tenant", "acme"]);
+    let expected = derive_secret(Preset::StandardWebhooks, master, "acme").unwrap();
+    assert_eq!(
+        (ran.code, ran.stdout.trim_end()),
+        (Some(0), expected.as_str())
+    );
+    let named = place.run(&["secret", "--source", "reports", "--tenant", "acme"]);
+    assert_eq!(named.stdout, ran.stdout);
+    let other = place.run(&["secret", "--source", "github-comments", "--tenant", "acme"]);
+    assert_eq!(other.code, Some(2), "its secret is not derived");
+    let unset = Place::new().run(&["secret", "--tenant", "acme"]);
+    assert_eq!(unset.code, Some(2), "there is no master secret");
+    assert!(
+        unset.stderr.contains("SPIN_VARIABLE_REPORTS_MASTER_SECRET"),
+        "{}",
+        unset.stderr
     );
 }
 
