@@ -94,10 +94,6 @@ impl Engine {
             .args(["--cap-drop", "ALL", "--security-opt", "no-new-privileges"])
             .args(LIMITS);
         command.args(["--volume", &format!("{name}:/var/lib/fencepost")]);
-        if matches!(self, Self::Podman) {
-            // The check is run by hand here; its timer would need systemd.
-            command.arg("--health-interval=disable");
-        }
         for (variable, value) in environment {
             // Without a value it is taken from the client's environment: no secret in `ps`.
             command.args(["--env", variable]).env(variable, value);

@@ -25,8 +25,11 @@ pub(crate) struct Sample {
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Becomes {
+    /// A record of its own.
     Record,
-    /// The source's filter leaves it out.
+    /// None: it is the same version of a report as an earlier sample.
+    Known,
+    /// None: the source's filter leaves it out.
     Nothing,
 }
 
