@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
     Json,
-    body::{Body, Bytes, to_bytes},
+    body::{Body, Bytes},
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -16,8 +16,12 @@ use fencepost_identity::{
     },
     key::ReportKey,
 };
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Serialize;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout_at},
+};
 
 use super::problem::Problem;
 use crate::{
@@ -27,6 +31,9 @@ use crate::{
 
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of a body that is refused is still read and dropped. A sender that is cut off while it
+/// writes sees a broken connection instead of the answer.
+const DISCARDED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// How much the ingest listener takes at once.
 #[derive(Clone, Copy, Debug)]
@@ -266,31 +273,35 @@ async fn take_in(api: &IngestApi, request: Request) -> Result<Receipt, Problem> 
 }
 
 /// Reads a bounded body in a bounded time.
-async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
-    let too_large = Problem::TooLarge { bytes_max };
+async fn read(headers: &HeaderMap, mut body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
+    let deadline = Instant::now() + BODY_TIMEOUT;
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok());
     let length = length.and_then(|length| length.parse::<usize>().ok());
-    if length.is_some_and(|length| length > bytes_max) {
-        return Err(too_large);
+    if length.is_none_or(|length| length <= bytes_max) {
+        let read = Limited::new(&mut body, bytes_max).collect();
+        match timeout_at(deadline, read).await {
+            Ok(Ok(body)) => return Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {}
+            Ok(Err(_)) => return Err(Problem::BadEnvelope),
+            Err(_) => return Err(Problem::RequestTimeout),
+        }
     }
-    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, bytes_max));
-    match read.await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(error)) if is_length_limit(&error) => Err(too_large),
-        Ok(Err(_)) => Err(Problem::BadEnvelope),
-        Err(_) => Err(Problem::RequestTimeout),
+    // A sender that asks before it sends has sent nothing: reading would tell it to go on.
+    if !headers.contains_key(header::EXPECT) {
+        drop(timeout_at(deadline, discard(body)).await);
     }
+    Err(Problem::TooLarge { bytes_max })
 }
 
-fn is_length_limit(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        if inner.is::<http_body_util::LengthLimitError>() {
-            return true;
-        }
-        source = inner.source();
+/// Reads what is left of a body that is refused, up to a bound.
+async fn discard(mut body: Body) {
+    let mut discarded = 0_usize;
+    while discarded < DISCARDED_BYTES_MAX {
+        let Some(Ok(frame)) = body.frame().await else {
+            return;
+        };
+        discarded = discarded.saturating_add(frame.data_ref().map_or(0, Bytes::len));
     }
-    false
 }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    io::Write,
+    io::{Read as _, Write},
+    net::{SocketAddr, TcpStream},
     sync::{Arc, Mutex},
 };
 
@@ -273,6 +274,49 @@ async fn a_body_without_a_length_is_bounded_too() {
             "{bytes}"
         );
     }
+}
+
+/// Sends a request over a socket of its own: its head, all of its body, and only then reads.
+async fn sent_before_reading(address: SocketAddr, head: &str, body: Vec<u8>) -> String {
+    let head = format!("POST /v1/reports HTTP/1.1\r\nhost: test\r\n{head}\r\n");
+    let sender = move || {
+        let mut connection = TcpStream::connect(address)?;
+        connection.write_all(head.as_bytes())?;
+        connection.write_all(&body)?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).map(|_| answer)
+    };
+    tokio::task::spawn_blocking(sender).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn who_sends_too_much_before_reading_gets_the_answer() {
+    const MUCH: usize = 6 * 1024 * 1024;
+    let store = Scripted::new(Mood::Fine);
+    let (router, _) = router(&store, 1);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(axum::serve(listener, router).into_future());
+
+    let close = "connection: close\r\n";
+    let announced = format!("{close}content-length: {MUCH}\r\n");
+    let mut chunks = format!("{MUCH:x}\r\n").into_bytes();
+    chunks.resize(chunks.len() + MUCH, b' ');
+    chunks.extend_from_slice(b"\r\n0\r\n\r\n");
+    let chunked = format!("{close}transfer-encoding: chunked\r\n");
+    // Whoever asks first is not told to send what is refused.
+    let asking = format!("{announced}expect: 100-continue\r\n");
+    for (head, body) in [
+        (announced, vec![b' '; MUCH]),
+        (chunked, chunks),
+        (asking, Vec::new()),
+    ] {
+        let answer = sent_before_reading(address, &head, body).await;
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{head}: {answer}");
+        assert!(answer.contains(r#""code":"too_large""#), "{head}: {answer}");
+    }
+    assert_eq!(store.seen(), []);
+    server.abort();
 }
 
 #[tokio::test]
