@@ -40,6 +40,9 @@ const DRAIN: Duration = Duration::from_secs(8);
 /// How long it may take after that to give back what was claimed.
 const HALT: Duration = Duration::from_secs(2);
 
+/// How long it may take to leave the database in one file.
+const CLOSE: Duration = Duration::from_secs(1);
+
 /// Why a process does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -121,6 +124,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
 
 /// A running process.
 pub struct App {
+    store: Arc<dyn Store>,
     health: Arc<Health>,
     stop: Stop,
     servers: JoinSet<std::io::Result<()>>,
@@ -178,7 +182,7 @@ impl App {
             Role::Api => None,
             Role::All | Role::Worker => Some(Worker::new(worker::WorkerParts {
                 id: worker_id(),
-                store,
+                store: Arc::clone(&store),
                 pipelines,
                 backoff: BACKOFF,
                 timer: Arc::new(worker::TokioTimer),
@@ -192,6 +196,7 @@ impl App {
         };
         let worker = worker.map(|worker| tokio::spawn(worker::run(Arc::new(worker), pace)));
         Ok(Self {
+            store,
             health,
             stop,
             servers,
@@ -199,9 +204,18 @@ impl App {
         })
     }
 
-    /// Ends in order: takes nothing new, lets what is under way end, then gives the rest back. What
-    /// does not end in time is left to the next start: nothing is lost, since a lease runs out.
+    /// Ends in order: takes nothing new, lets what is under way end, then gives the rest back and
+    /// closes the database. What does not end in time is left to the next start: nothing is lost,
+    /// since a lease runs out and the database reads its log.
     pub async fn stop(mut self) {
+        self.end().await;
+        let closed = tokio::time::timeout(CLOSE, self.store.close());
+        if closed.await.is_err() {
+            tracing::warn!("The database could not be closed in time: part of it is in its log");
+        }
+    }
+
+    async fn end(&mut self) {
         self.health.drain();
         self.stop.drain();
         if tokio::time::timeout(DRAIN, self.ended()).await.is_ok() {

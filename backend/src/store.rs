@@ -95,6 +95,12 @@ pub trait Store: Send + Sync {
 
     /// Whether a report could be stored now.
     async fn ready(&self) -> Result<(), StoreError>;
+
+    /// Ends the use of the database, once nothing is under way any more: what was committed then
+    /// stands in its own file, as far as other processes that use it allow that. Nothing is lost
+    /// where it does not, and there is nothing that the caller could do about it. What is asked
+    /// afterwards may be answered with [`StoreError::Unavailable`].
+    async fn close(&self);
 }
 
 /// Opens the database that `url` names (`sqlite://FILE`), migrated to this program's schema.

@@ -251,6 +251,12 @@ impl Store for SqliteStore {
         self.read(read::ready).await?;
         self.writer.submit(Probe).await
     }
+
+    async fn close(&self) {
+        // The writer last: a log that is still read can't be cut off.
+        self.readers.close().await;
+        self.writer.close().await;
+    }
 }
 
 /// A transaction that changes nothing: it shows that one can begin.

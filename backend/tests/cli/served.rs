@@ -248,6 +248,34 @@ async fn commands_read_from_the_database_what_the_listener_answers() {
 }
 
 #[tokio::test]
+async fn a_server_that_ended_leaves_its_reports_in_the_one_file() {
+    let place = Place::new();
+    let server = Server::start(&place, &[]);
+    let client = Client::builder().no_proxy().build().unwrap();
+    let key = envelope(TEXT).identity.report_key().to_string();
+    assert_eq!(server.deliver(&client, &envelope(TEXT)).await.0, 202);
+    let report = server.settled(&client, &key).await;
+    let (file, log) = ["fencepost.db", "fencepost.db-wal"]
+        .map(|name| place.folder.path().join(name))
+        .into();
+    let log_bytes = || std::fs::metadata(&log).map_or(0, |log| log.len());
+    assert_ne!(
+        log_bytes(),
+        0,
+        "while it runs, part of it stands in the log"
+    );
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(log_bytes(), 0);
+
+    let copy = place.folder.path().join("copy.db");
+    std::fs::copy(file, &copy).unwrap();
+    let url = format!("sqlite://{}", copy.display());
+    let place = place.with("FENCEPOST_DATABASE_URL", &url);
+    let shown = place.run(&["show", &key, "--json"]).json();
+    assert_eq!(shown["report"], report);
+}
+
+#[tokio::test]
 async fn a_source_with_another_mapping_is_refused_until_it_is_bound_anew() {
     let place = Place::new();
     let server = Server::start(&place, &["--role", "api"]);

@@ -151,4 +151,8 @@ impl Store for Scripted {
     async fn backup(&self, _: &Path) -> Result<Backup, StoreError> {
         unreachable!("no router asks for this")
     }
+
+    async fn close(&self) {
+        unreachable!("no router asks for this")
+    }
 }

@@ -278,3 +278,43 @@ async fn another_process_that_writes_for_too_long_makes_it_busy() {
         "{ingested:?}"
     );
 }
+
+fn log_bytes(db: &Sqlite) -> u64 {
+    let log = db.dir.path().join("fencepost.db-wal");
+    std::fs::metadata(log).map_or(0, |log| log.len())
+}
+
+/// How many reports a mere copy of the file has, without what stands beside it.
+async fn reports_in_the_file(db: &Sqlite) -> i64 {
+    let copy = db.dir.path().join("copy.db");
+    std::fs::copy(db.file(), &copy).unwrap();
+    let count = sqlx::query_scalar("SELECT count(*) FROM report");
+    count.fetch_one(&mut connect(&copy).await).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_closed_store_leaves_all_of_it_in_the_file_beside_other_processes() {
+    // The test has the file open, too.
+    let db = Sqlite::new().await;
+    ingest(&*db.store(), 1).await;
+    assert_ne!(log_bytes(&db), 0, "what is committed stands in the log");
+    assert_eq!(reports_in_the_file(&db).await, 0);
+    db.store().close().await;
+    assert_eq!(log_bytes(&db), 0);
+    assert_eq!(reports_in_the_file(&db).await, 1);
+    let late = db.store().report(key(1)).await;
+    assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
+}
+
+#[tokio::test]
+async fn a_store_closes_while_another_process_reads_and_nothing_is_lost() {
+    let db = Sqlite::new().await;
+    db.execute("BEGIN").await;
+    assert_eq!(db.rows("report").await, 0);
+    ingest(&*db.store(), 1).await;
+    db.store().close().await;
+    assert_ne!(log_bytes(&db), 0, "the reader still needs the log");
+    assert_eq!(db.rows("report").await, 0);
+    db.execute("COMMIT").await;
+    assert_eq!(db.rows("report").await, 1);
+}

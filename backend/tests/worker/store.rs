@@ -130,4 +130,8 @@ impl Store for Failing {
     async fn ready(&self) -> Result<(), StoreError> {
         self.inner.ready().await
     }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
 }

@@ -25,6 +25,12 @@ pub(super) const COPY: &str = "VACUUM INTO $1";
 /// Turns the write-ahead log on, for the file as such.
 pub(super) const USE_LOG: &str = "PRAGMA journal_mode = WAL";
 
+/// Waits for others no longer than a process that is asked to end can.
+pub(super) const WAIT_LITTLE: &str = "PRAGMA busy_timeout = 250";
+
+/// Writes what stands in the write-ahead log to the file, and cuts the log off.
+pub(super) const FOLD_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
 /// How many tables there are, and whether one of them is the list of migrations.
 pub(super) const TABLES: &str = "
 SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_master";
@@ -54,6 +60,8 @@ pub(super) const DIALECT: &[&str] = &[
     NOW,
     COPY,
     USE_LOG,
+    WAIT_LITTLE,
+    FOLD_LOG,
     TABLES,
     MAKE_LEDGER,
     SCHEMA,

@@ -4,7 +4,7 @@
 //! if its caller has gone; before, nothing of it happens.
 
 use async_trait::async_trait;
-use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{classify::classify, dialect, now};
@@ -52,6 +52,16 @@ impl Writer {
         let gone = || StoreError::Unavailable("the writer ended".to_owned());
         self.queue.send(queued).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
+    }
+
+    /// Has the connection closed after what waits already, with nothing left in the log if others
+    /// allow that.
+    pub(super) async fn close(&self) {
+        let (closing, closed) = oneshot::channel();
+        // A writer that ended has nothing to close.
+        if self.queue.send(Box::new(Closing(closing))).await.is_ok() {
+            drop(closed.await);
+        }
     }
 }
 
@@ -105,6 +115,32 @@ impl<W: Write> Queued for Pending<W> {
 
     fn fail(self: Box<Self>, error: StoreError) {
         drop(self.reply.send(Err(error)));
+    }
+}
+
+/// The end of the connection, as far as it is known; another operation would open the next.
+struct Closing(oneshot::Sender<()>);
+
+#[async_trait]
+impl Queued for Closing {
+    async fn carry_out(
+        self: Box<Self>,
+        mut connection: SqliteConnection,
+    ) -> Option<SqliteConnection> {
+        for statement in [dialect::WAIT_LITTLE, dialect::FOLD_LOG] {
+            // A log that stays is read by whoever opens the file next.
+            if let Err(error) = connection.execute(statement).await {
+                tracing::debug!(%error, "The log of the database stays");
+            }
+        }
+        drop(connection.close().await);
+        // Who waited no longer needs no answer.
+        self.0.send(()).ok();
+        None
+    }
+
+    fn fail(self: Box<Self>, _: StoreError) {
+        self.0.send(()).ok();
     }
 }
 
