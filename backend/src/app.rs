@@ -1,6 +1,6 @@
 //! The one place that sees all: puts store, worker and listeners together, and ends them in order.
 
-use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -14,15 +14,18 @@ use tokio::{
 
 use crate::{
     clock::UnixMillis,
-    config::{Config, ExtractorConfig, Pipeline, RawAnswers, Role},
+    config::{Config, ExtractorConfig, Pipeline, Project, RawAnswers, Role},
     extractor::{
         Extractor,
         baseline::{Baseline, bayes::CoefficientsError},
     },
-    http::{AdminApi, Health, IngestApi, IngestLimits, IngestParts, admin_router, ingest_router},
+    http::{
+        AdminApi, Health, IngestApi, IngestLimits, IngestParts, Versions, admin_router,
+        ingest_router,
+    },
     report::WorkerId,
     retry::Backoff,
-    store::{Store, StoreError},
+    store::{PipelineVersions, Store, StoreError},
     worker::{self, Keep, Pace, Stop, StopSignal, Worker},
 };
 
@@ -154,14 +157,17 @@ impl App {
         let sources = config.project.pipelines_by_source();
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
         let versions = config.project.versions();
-        let (pipelines, conflicts) = match config.role {
+        let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
                 let bindings = worker::bind(&*store, pipelines(config.project)?).await?;
-                (bindings.claimable, conflicts(bindings.conflicts))
+                (bindings.claimable, Versions::Bound(bindings.conflicts))
             }
-            Role::Api => (Vec::new(), Vec::new()),
+            Role::Api => (
+                Vec::new(),
+                Versions::BoundByOthers(stand_for(&config.project)?),
+            ),
         };
-        let health = Arc::new(Health::new(Arc::clone(&store), conflicts, config.role));
+        let health = Arc::new(Health::new(Arc::clone(&store), bound, config.role));
         let mut servers = JoinSet::new();
         if let (Some(listener), Some(ingest)) = (listeners.ingest, config.ingest) {
             let api = IngestApi::new(IngestParts {
@@ -262,11 +268,29 @@ async fn serve(listener: TcpListener, router: Router, signal: StopSignal) -> std
         .await
 }
 
-fn pipelines(project: crate::config::Project) -> Result<Vec<worker::Pipeline>, StartError> {
-    let mut extractors = std::collections::BTreeMap::new();
+/// What the versions of a configuration's pipelines stand for; nothing of it is bound by this.
+///
+/// # Errors
+/// [`StartError::Extractor`]
+pub fn stand_for(project: &Project) -> Result<Vec<PipelineVersions>, StartError> {
+    let extractors = extractors(project)?;
+    let versions = project.pipelines.iter().filter_map(|pipeline| {
+        let extractor = extractors.get(&pipeline.extractor)?;
+        Some(pipeline.versions(&extractor.fingerprint()))
+    });
+    Ok(versions.collect())
+}
+
+fn extractors(project: &Project) -> Result<BTreeMap<String, Arc<dyn Extractor>>, StartError> {
+    let mut extractors = BTreeMap::new();
     for (name, config) in &project.extractors {
         extractors.insert(name.clone(), extractor(name, config)?);
     }
+    Ok(extractors)
+}
+
+fn pipelines(project: Project) -> Result<Vec<worker::Pipeline>, StartError> {
+    let extractors = extractors(&project)?;
     let mut pipelines = Vec::new();
     for pipeline in project.pipelines {
         // Every pipeline's extractor is in the file, or the configuration would not have been read.
@@ -306,19 +330,6 @@ fn runnable(pipeline: Pipeline, extractor: Arc<dyn Extractor>) -> worker::Pipeli
             RawAnswers::Dropped => Keep::Nothing,
         },
     }
-}
-
-fn conflicts(conflicts: Vec<(String, Vec<crate::store::VersionConflict>)>) -> Vec<String> {
-    let lines = conflicts.into_iter().flat_map(|(pipeline, conflicts)| {
-        conflicts.into_iter().map(move |conflict| {
-            format!(
-                "pipeline `{pipeline}` does not claim: its {}_version `{}` stood for something \
-                 else before; give it a new name",
-                conflict.kind, conflict.version
-            )
-        })
-    });
-    lines.collect()
 }
 
 /// Host, process and a random part: two replicas of one name are two workers.

@@ -173,7 +173,7 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
     match command {
         Command::Serve(serve) => serve.run().await,
         Command::Migrate(flag) => backup::migrate(flag.shape()).await,
-        Command::Check(check) => check.run(),
+        Command::Check(check) => check.run().await,
         Command::Key(key) => key.run(),
         Command::Sign(sign) => sign.run(),
         Command::Secret(secret) => secret.run(),

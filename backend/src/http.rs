@@ -17,7 +17,7 @@ use axum::{
 };
 
 pub use self::{
-    health::Health,
+    health::{Health, Versions},
     ingest::{IngestApi, IngestLimits, IngestParts},
     problem::Problem,
     reports::AdminApi,

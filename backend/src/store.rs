@@ -18,7 +18,8 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 
 pub use error::{Corruption, StoreError};
 pub use intake::{
-    Bound, Content, Ingested, NewReport, PipelineVersions, Rebound, VersionConflict, VersionKind,
+    Bindings, Bound, Content, Ingested, Looked, NewReport, PipelineVersions, Rebound,
+    VersionConflict, VersionKind,
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
 pub use sqlite::{Migrated, SqliteOptions, SqliteStore, migrate as migrate_sqlite};
@@ -44,6 +45,9 @@ pub trait Store: Send + Sync {
     /// Binds a pipeline's versions to what they stand for, on their first use. A pipeline that
     /// gets [`Bound::Conflict`] must not claim.
     async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError>;
+
+    /// All that is bound, for those who compare and bind nothing.
+    async fn bindings(&self) -> Result<Bindings, StoreError>;
 
     /// Grants the job that is due longest, be it waiting or running under a lease that ran out.
     /// The attempt is charged.
@@ -120,6 +124,15 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 /// As [`open`].
 pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
     sqlite::migrate(sqlite_file(url)?).await
+}
+
+/// Looks at what is bound in the database that `url` names, which has to be there. Nothing is
+/// written: an older schema is told, not migrated.
+///
+/// # Errors
+/// As [`open`].
+pub async fn look(url: &str) -> Result<Looked, StoreError> {
+    sqlite::look(sqlite_file(url)?).await
 }
 
 fn sqlite_file(url: &str) -> Result<&Path, StoreError> {

@@ -48,6 +48,7 @@ macro_rules! suite {
                     a_hundred_deliveries_at_once_are_one_report,
                     a_caller_that_hangs_up_leaves_all_or_nothing,
                     versions_are_bound_on_first_use,
+                    what_is_bound_is_told_without_binding,
                     a_source_is_bound_anew_only_by_a_person,
                 }
                 claim: {

@@ -65,10 +65,10 @@ pub(super) async fn rebind(name: &str) -> Result<Verdict, CliError> {
     let project = environment.errors.or(project)?;
     let digest = source(&project, name)?.mapping.digest();
     let actor = actor(&Environment::new(&process_environment));
-    let rebound = open()
-        .await?
-        .rebind_source(name.to_owned(), digest, actor)
-        .await?;
+    let store = open().await?;
+    let rebound = store.rebind_source(name.to_owned(), digest, actor).await;
+    store.close().await;
+    let rebound = rebound?;
     output::line(&match rebound {
         Rebound::Changed { from } => {
             format!("{name}: bound to mapping {digest}, no longer to {from}")

@@ -1,4 +1,5 @@
-//! `check`: whether configuration, secrets and manifest fit together, before anything runs.
+//! `check`: whether configuration, secrets, manifest and database fit together, before anything
+//! runs. It only looks: the database is neither made nor migrated, and nothing is bound.
 
 use std::path::PathBuf;
 
@@ -13,8 +14,13 @@ use super::{
     CliError, Verdict,
     output::{self, Shape, ShapeFlag},
 };
-use crate::config::{
-    Config, ConfigErrors, Environment, Project, Role, check_manifest, process_environment,
+use crate::{
+    app,
+    config::{
+        Config, ConfigErrors, DatabaseUrl, Environment, Project, Role, check_manifest,
+        process_environment,
+    },
+    store::{self, Bindings, Looked},
 };
 
 /// `check`
@@ -34,47 +40,124 @@ pub(super) struct Check {
 struct Answer<'a> {
     ok: bool,
     errors: &'a [String],
+    /// What the database has bound to something else, and what it can't be used for.
+    conflicts: &'a [String],
     /// What could not be checked here.
     unchecked: &'a [String],
 }
 
+/// What was found.
+#[derive(Default)]
+struct Findings {
+    errors: ConfigErrors,
+    conflicts: Vec<String>,
+    unchecked: Vec<String>,
+}
+
 impl Check {
-    pub(super) fn run(self) -> Result<Verdict, CliError> {
-        let mut errors = match Config::from_lookup(&process_environment, self.role) {
-            Ok(_) => ConfigErrors::default(),
-            Err(errors) => errors,
-        };
-        let mut unchecked = Vec::new();
+    pub(super) async fn run(self) -> Result<Verdict, CliError> {
+        let mut findings = Findings::default();
+        if let Err(errors) = Config::from_lookup(&process_environment, self.role) {
+            findings.errors = errors;
+        }
         let mut environment = Environment::new(&process_environment);
         // Its errors are among those above already.
         if let Some(project) = Project::read(&mut environment) {
-            errors.append(check_secrets(&project, &mut unchecked));
+            let errors = check_secrets(&project, &mut findings.unchecked);
+            findings.errors.append(errors);
             if let Some(manifest) = &self.spin {
-                errors.append(manifest_errors(manifest, &project)?);
+                let errors = manifest_errors(manifest, &project)?;
+                findings.errors.append(errors);
             }
+            check_database(&project, &mut findings).await;
         }
         match self.shape.shape() {
-            Shape::Json => {
-                let ok = errors.is_empty();
-                output::json(&Answer {
-                    ok,
-                    errors: errors.lines(),
-                    unchecked: &unchecked,
-                });
-            }
-            Shape::Table => {
-                for line in &unchecked {
-                    output::line(&format!("not checked: {line}"));
-                }
-                if errors.is_empty() {
-                    output::line("the configuration is fine");
-                }
-            }
+            Shape::Json => Ok(findings.document()),
+            Shape::Table => findings.tell(),
         }
-        match (errors.is_empty(), self.shape.shape()) {
-            (true, _) => Ok(Verdict::Done),
-            (false, Shape::Json) => Ok(Verdict::Misconfigured),
-            (false, Shape::Table) => Err(CliError::Config(errors)),
+    }
+}
+
+impl Findings {
+    fn verdict(&self) -> Verdict {
+        match (self.errors.is_empty(), self.conflicts.is_empty()) {
+            (true, true) => Verdict::Done,
+            (true, false) => Verdict::No,
+            (false, _) => Verdict::Misconfigured,
+        }
+    }
+
+    fn document(&self) -> Verdict {
+        let verdict = self.verdict();
+        output::json(&Answer {
+            ok: verdict == Verdict::Done,
+            errors: self.errors.lines(),
+            conflicts: &self.conflicts,
+            unchecked: &self.unchecked,
+        });
+        verdict
+    }
+
+    fn tell(self) -> Result<Verdict, CliError> {
+        let verdict = self.verdict();
+        for line in &self.unchecked {
+            output::line(&format!("not checked: {line}"));
+        }
+        for line in &self.conflicts {
+            output::complain(line);
+        }
+        match verdict {
+            Verdict::Done => output::line("the configuration is fine"),
+            Verdict::No => {}
+            Verdict::Misconfigured => return Err(CliError::Config(self.errors)),
+        }
+        Ok(verdict)
+    }
+}
+
+/// Compares the configuration with what the database has bound, if it is there.
+async fn check_database(project: &Project, findings: &mut Findings) {
+    let mut environment = Environment::new(&process_environment);
+    // What is wrong with the URL is among the errors already.
+    let Some(database) = DatabaseUrl::read(&mut environment) else {
+        return;
+    };
+    if let Some(file) = database.missing_file() {
+        let line = format!("the database: {} is not there yet", file.display());
+        findings.unchecked.push(line);
+        return;
+    }
+    match store::look(database.expose()).await {
+        Ok(Looked::Bindings(bindings)) => compare(project, &bindings, findings),
+        Ok(Looked::OlderSchema { found, known }) => findings.unchecked.push(format!(
+            "the database: it has schema {found}; `migrate` or the next start makes it {known}"
+        )),
+        Err(error) => findings.conflicts.push(format!("database: {error}")),
+    }
+}
+
+fn compare(project: &Project, bindings: &Bindings, findings: &mut Findings) {
+    match app::stand_for(project) {
+        Ok(versions) => {
+            let conflicts = versions
+                .iter()
+                .flat_map(|wanted| bindings.conflicts(wanted));
+            let lines = conflicts.map(|conflict| conflict.to_string());
+            findings.conflicts.extend(lines);
+        }
+        Err(error) => findings.errors.push(error.to_string()),
+    }
+    for source in project.sources.iter() {
+        let (name, digest) = (&source.name, source.mapping.digest());
+        if bindings
+            .sources
+            .get(name)
+            .is_some_and(|bound| *bound != digest)
+        {
+            findings.conflicts.push(format!(
+                "source `{name}` takes nothing in: it is bound to another mapping; where other \
+                 keys are meant for its reports, `fencepost source rebind {name}`"
+            ));
         }
     }
 }

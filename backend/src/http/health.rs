@@ -14,12 +14,24 @@ use axum::{
 };
 use serde::Serialize;
 
-use crate::{config::Role, store::Store};
+use crate::{
+    config::Role,
+    store::{PipelineVersions, Store, StoreError, VersionConflict},
+};
+
+/// What is known of the versions of the pipelines.
+#[derive(Debug)]
+pub enum Versions {
+    /// This process has bound them at its start; these stood for something else before.
+    Bound(Vec<VersionConflict>),
+    /// Other processes bind them, at any time: each look compares.
+    BoundByOthers(Vec<PipelineVersions>),
+}
 
 /// What `readyz` looks at.
 pub struct Health {
     store: Arc<dyn Store>,
-    conflicts: Vec<String>,
+    versions: Versions,
     role: Role,
     draining: AtomicBool,
 }
@@ -28,7 +40,7 @@ impl std::fmt::Debug for Health {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut debug = f.debug_struct("Health");
         debug
-            .field("conflicts", &self.conflicts)
+            .field("versions", &self.versions)
             .field("draining", &self.draining);
         debug.finish_non_exhaustive()
     }
@@ -45,14 +57,13 @@ struct Readiness {
 }
 
 impl Health {
-    /// `conflicts` tells of each pipeline that may not claim, because one of its versions stood for
-    /// something else before. A process that takes reports in goes on all the same and warns of
-    /// them; a mere worker is not ready.
+    /// A process that takes reports in goes on although a version stood for something else before,
+    /// and warns of it; a mere worker is not ready.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, conflicts: Vec<String>, role: Role) -> Self {
+    pub fn new(store: Arc<dyn Store>, versions: Versions, role: Role) -> Self {
         Self {
             store,
-            conflicts,
+            versions,
             role,
             draining: AtomicBool::new(false),
         }
@@ -63,6 +74,17 @@ impl Health {
         self.draining.store(true, Ordering::Relaxed);
     }
 
+    async fn conflicts(&self) -> Result<Vec<VersionConflict>, StoreError> {
+        match &self.versions {
+            Versions::Bound(conflicts) => Ok(conflicts.clone()),
+            Versions::BoundByOthers(wanted) => {
+                let bindings = self.store.bindings().await?;
+                let conflicts = wanted.iter().flat_map(|wanted| bindings.conflicts(wanted));
+                Ok(conflicts.collect())
+            }
+        }
+    }
+
     async fn readiness(&self) -> Readiness {
         let mut reasons = Vec::new();
         if self.draining.load(Ordering::Relaxed) {
@@ -71,7 +93,10 @@ impl Health {
         if let Err(error) = self.store.ready().await {
             reasons.push(format!("database: {error}"));
         }
-        let mut warnings = self.conflicts.clone();
+        let mut warnings = match self.conflicts().await {
+            Ok(conflicts) => conflicts.iter().map(ToString::to_string).collect(),
+            Err(error) => vec![format!("what versions stand for is not known: {error}")],
+        };
         match self.role {
             Role::Worker => reasons.append(&mut warnings),
             Role::All | Role::Api => {}

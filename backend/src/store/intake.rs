@@ -1,6 +1,6 @@
 //! What comes in, and what is bound on first use.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use fencepost_identity::{
     identity::Identity,
@@ -95,6 +95,19 @@ pub struct PipelineVersions {
     pub schema_digest: [u8; 32],
 }
 
+impl PipelineVersions {
+    /// Both versions, each with its kind and the digest of what it stands for.
+    #[must_use]
+    pub fn each(&self) -> [(VersionKind, &str, [u8; 32]); 2] {
+        let classifier = (&self.classifier_version, self.classifier_digest);
+        let schema = (&self.schema_version, self.schema_digest);
+        [
+            (VersionKind::Classifier, classifier.0, classifier.1),
+            (VersionKind::Schema, schema.0, schema.1),
+        ]
+    }
+}
+
 /// Whether versions stand for what they stood for at their first use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -107,12 +120,71 @@ pub enum Bound {
 /// A version that stood for something else before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionConflict {
+    /// The pipeline that must not claim for it.
+    pub pipeline: String,
     /// Which of the two.
     pub kind: VersionKind,
     /// Its name.
     pub version: String,
     /// The digest of what it stood for.
     pub bound: [u8; 32],
+}
+
+impl fmt::Display for VersionConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pipeline,
+            kind,
+            version,
+            ..
+        } = self;
+        write!(
+            f,
+            "pipeline `{pipeline}` does not claim: its {kind}_version `{version}` stood for \
+             something else before; give it a new name"
+        )
+    }
+}
+
+/// All that is bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bindings {
+    /// The mapping of each source.
+    pub sources: BTreeMap<String, MappingDigest>,
+    /// What each version stands for, by kind, pipeline and name.
+    pub versions: BTreeMap<(VersionKind, String, String), [u8; 32]>,
+}
+
+impl Bindings {
+    /// Which of a pipeline's versions stood for something else before.
+    #[must_use]
+    pub fn conflicts(&self, wanted: &PipelineVersions) -> Vec<VersionConflict> {
+        let conflict = |(kind, version, digest): (VersionKind, &str, [u8; 32])| {
+            let key = (kind, wanted.pipeline.clone(), version.to_owned());
+            let bound = self.versions.get(&key).filter(|bound| **bound != digest)?;
+            Some(VersionConflict {
+                pipeline: wanted.pipeline.clone(),
+                kind,
+                version: version.to_owned(),
+                bound: *bound,
+            })
+        };
+        wanted.each().into_iter().filter_map(conflict).collect()
+    }
+}
+
+/// What a look at a database found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// All that is bound.
+    Bindings(Bindings),
+    /// An older schema, or none yet, which the next start of this program brings up.
+    OlderSchema {
+        /// The schema of the database.
+        found: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
 }
 
 words! {

@@ -12,6 +12,7 @@ mod classify;
 mod dialect;
 mod hold;
 mod ingest;
+mod look;
 mod migrate;
 mod read;
 mod record;
@@ -33,11 +34,12 @@ use sqlx::{
 };
 
 use super::{
-    AttemptView, Backup, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter, Held,
-    Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected, Rejection,
-    Release, Released, ReportView, Stats, Store, StoreError, Unsettled, lease::Hold,
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
+    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
+    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled, lease::Hold,
 };
 use classify::classify;
+pub(super) use look::look;
 pub use migrate::{Migrated, migrate};
 use writer::{Write, Writer};
 
@@ -167,6 +169,14 @@ impl Store for SqliteStore {
 
     async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError> {
         self.writer.submit(bind::BindVersions(versions)).await
+    }
+
+    async fn bindings(&self) -> Result<Bindings, StoreError> {
+        self.read(|readers| async move {
+            let mut connection = readers.acquire().await.map_err(classify)?;
+            look::bindings(&mut connection).await
+        })
+        .await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError> {

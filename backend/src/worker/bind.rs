@@ -11,8 +11,8 @@ use crate::store::{Bound, Store, StoreError, VersionConflict};
 pub struct Bindings {
     /// Those whose versions stand for what they always stood for.
     pub claimable: Vec<Arc<Pipeline>>,
-    /// The others, by name: ingress goes on for them, work does not.
-    pub conflicts: Vec<(String, Vec<VersionConflict>)>,
+    /// Why the others may not: ingress goes on for them, work does not.
+    pub conflicts: Vec<VersionConflict>,
 }
 
 /// Binds the versions of pipelines on their first use.
@@ -38,9 +38,7 @@ pub async fn bind(
                         "the version stood for something else before: give it a new name"
                     );
                 }
-                bindings
-                    .conflicts
-                    .push((pipeline.name().to_owned(), conflicts));
+                bindings.conflicts.extend(conflicts);
             }
         }
     }

@@ -253,10 +253,11 @@ fn check_compares_configuration_secrets_and_manifest() {
     let manifest = project_folder().join("spin.toml");
     let manifest = manifest.to_str().unwrap();
     let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", "master-0123456789");
+    assert_eq!(place.run(&["migrate"]).code, Some(0));
     let fine = place.run(&["check", "--json", "--spin", manifest]);
     assert_eq!(
         fine.json(),
-        json!({"ok": true, "errors": [], "unchecked": []})
+        json!({"ok": true, "errors": [], "conflicts": [], "unchecked": []})
     );
 
     let unset = place.without("SPIN_VARIABLE_REPORTS_MASTER_SECRET");
@@ -284,6 +285,34 @@ fn check_compares_configuration_secrets_and_manifest() {
     ] {
         assert!(ran.stderr.contains(told), "{ran:?}");
     }
+}
+
+#[test]
+fn check_looks_at_a_database_and_makes_none() {
+    let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", "master-0123456789");
+    let database = place.folder.path().join("fencepost.db");
+    let unchecked = |told: &str| {
+        let answer = place.run(&["check", "--json"]).json();
+        assert_eq!(answer["conflicts"], json!([]), "{answer}");
+        let line = answer["unchecked"].to_string();
+        assert!(
+            line.contains("the database") && line.contains(told),
+            "{line}"
+        );
+    };
+    unchecked("fencepost.db is not there yet");
+    assert!(!database.exists());
+    std::fs::write(&database, "").unwrap();
+    unchecked("has schema 0");
+    assert_eq!(std::fs::read(&database).unwrap(), b"");
+
+    let other = "not a database at all".repeat(100);
+    std::fs::write(&database, &other).unwrap();
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("not a database"), "{ran:?}");
+    assert!(!ran.stdout.contains("fine"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&database).unwrap(), other);
 }
 
 #[test]

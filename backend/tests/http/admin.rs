@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::{Router, body::Body, http::Request};
 use fencepost::{
     config::Role,
-    http::{AdminApi, Health, admin_router},
+    http::{AdminApi, Health, Versions, admin_router},
     secret::Secret,
-    store::{Store, StoreError},
+    store::{PipelineVersions, Store, StoreError, VersionConflict, VersionKind},
 };
 use serde_json::json;
 
@@ -18,10 +18,13 @@ use super::{
 
 const TOKEN: &str = "admin-canary-0123456789";
 
-fn router(mood: Mood, role: Role, conflicts: &[&str]) -> Router {
+fn router(mood: Mood) -> Router {
+    router_with(mood, Role::All, Versions::Bound(Vec::new()))
+}
+
+fn router_with(mood: Mood, role: Role, versions: Versions) -> Router {
     let store: Arc<dyn Store> = Scripted::new(mood);
-    let conflicts = conflicts.iter().map(|&line| line.to_owned()).collect();
-    let health = Arc::new(Health::new(Arc::clone(&store), conflicts, role));
+    let health = Arc::new(Health::new(Arc::clone(&store), versions, role));
     admin_router(AdminApi::new(store, Vec::new()), Secret::new(TOKEN), health)
 }
 
@@ -39,7 +42,7 @@ async fn get_as_admin(router: &Router, path: &str) -> Answer {
 
 #[tokio::test]
 async fn every_route_but_health_needs_the_token() {
-    let router = router(Mood::Fine, Role::All, &[]);
+    let router = router(Mood::Fine);
     let key = "0".repeat(64);
     let report = format!("/v1/reports/{key}");
     let attempts = format!("{report}/attempts");
@@ -91,7 +94,7 @@ async fn every_route_but_health_needs_the_token() {
 
 #[tokio::test]
 async fn other_methods_are_refused_with_those_that_there_are() {
-    let router = router(Mood::Fine, Role::All, &[]);
+    let router = router(Mood::Fine);
     for path in ["/v1/reports", "/v1/stats", "/livez"] {
         let request = Request::delete(path).header("authorization", format!("Bearer {TOKEN}"));
         let answer = call(&router, request.body(Body::empty()).unwrap()).await;
@@ -106,7 +109,7 @@ async fn other_methods_are_refused_with_those_that_there_are() {
 
 #[tokio::test]
 async fn parameters_that_can_not_be_understood_are_named() {
-    let router = router(Mood::Fine, Role::All, &[]);
+    let router = router(Mood::Fine);
     for (path, detail) in [
         (
             "/v1/reports?state=done",
@@ -176,7 +179,7 @@ async fn a_database_that_can_not_be_read_is_told_without_its_reasons() {
         (|| StoreError::Damaged, 500, "corrupt_row"),
         (|| StoreError::Fault("canary".to_owned()), 500, "internal"),
     ] {
-        let router = router(Mood::Fails(error), Role::All, &[]);
+        let router = router(Mood::Fails(error));
         let key = "0".repeat(64);
         for path in ["/v1/reports", &format!("/v1/reports/{key}"), "/v1/stats"] {
             let answer = get_as_admin(&router, path).await;
@@ -189,14 +192,14 @@ async fn a_database_that_can_not_be_read_is_told_without_its_reasons() {
 #[tokio::test]
 async fn readiness_says_why_not() {
     let ready = |answer: &Answer| (answer.status, answer.body["ready"].as_bool().unwrap());
-    let fine = get(&router(Mood::Fine, Role::All, &[]), "/readyz", &[]).await;
+    let fine = get(&router(Mood::Fine), "/readyz", &[]).await;
     assert_eq!(
         fine.body,
         json!({"ready": true, "reasons": [], "warnings": []})
     );
 
     let newer: fn() -> StoreError = || StoreError::NewerSchema { found: 9, known: 1 };
-    let failing = router(Mood::Fails(newer), Role::All, &[]);
+    let failing = router(Mood::Fails(newer));
     let answer = get(&failing, "/readyz", &[]).await;
     assert_eq!(ready(&answer), (503, false));
     let reason = answer.body["reasons"][0].as_str().unwrap();
@@ -207,19 +210,71 @@ async fn readiness_says_why_not() {
     assert_eq!(get(&failing, "/livez", &[]).await.status, 200);
 
     // Where reports come in, a pipeline that may not claim is no reason to turn them away.
-    let conflict = &["pipeline `moderation` does not claim"];
-    let answer = get(&router(Mood::Fine, Role::All, conflict), "/readyz", &[]).await;
+    let conflict = VersionConflict {
+        pipeline: "moderation".to_owned(),
+        kind: VersionKind::Classifier,
+        version: "moderation-7".to_owned(),
+        bound: [9; 32],
+    };
+    let with = |role, conflict: &VersionConflict| {
+        router_with(Mood::Fine, role, Versions::Bound(vec![conflict.clone()]))
+    };
+    let answer = get(&with(Role::All, &conflict), "/readyz", &[]).await;
     assert_eq!(ready(&answer), (200, true));
-    assert_eq!(answer.body["warnings"][0], conflict[0]);
-    let answer = get(&router(Mood::Fine, Role::Worker, conflict), "/readyz", &[]).await;
+    assert_eq!(answer.body["warnings"], json!([conflict.to_string()]));
+    let answer = get(&with(Role::Worker, &conflict), "/readyz", &[]).await;
     assert_eq!(ready(&answer), (503, false));
-    assert_eq!(answer.body["reasons"][0], conflict[0]);
+    assert_eq!(answer.body["reasons"], json!([conflict.to_string()]));
+}
+
+/// The store has bound both of its versions to something of nines.
+#[tokio::test]
+async fn a_process_that_binds_nothing_compares_with_what_others_have_bound() {
+    let versions = |classifier, schema| {
+        Versions::BoundByOthers(vec![PipelineVersions {
+            pipeline: "moderation".to_owned(),
+            classifier_version: "moderation-7".to_owned(),
+            classifier_digest: [classifier; 32],
+            schema_version: "moderation-v3".to_owned(),
+            schema_digest: [schema; 32],
+        }])
+    };
+    for (classifier, schema, told) in [
+        (9, 9, &[][..]),
+        (1, 9, &["classifier_version `moderation-7`"]),
+        (
+            1,
+            1,
+            &[
+                "classifier_version `moderation-7`",
+                "schema_version `moderation-v3`",
+            ],
+        ),
+    ] {
+        let router = router_with(Mood::Fine, Role::Api, versions(classifier, schema));
+        let answer = get(&router, "/readyz", &[]).await;
+        assert_eq!(answer.status, 200);
+        let warnings = answer.body["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), told.len(), "{warnings:?}");
+        for (warning, told) in warnings.iter().zip(told) {
+            assert!(warning.as_str().unwrap().contains(told), "{warning}");
+        }
+    }
+    let failing = router_with(Mood::Fails(|| StoreError::Busy), Role::Api, versions(9, 9));
+    let answer = get(&failing, "/readyz", &[]).await;
+    assert_eq!(answer.status, 503);
+    let warning = answer.body["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("not known"), "{warning}");
 }
 
 #[tokio::test]
 async fn a_process_that_ends_is_not_ready() {
     let store: Arc<dyn Store> = Scripted::new(Mood::Fine);
-    let health = Arc::new(Health::new(Arc::clone(&store), Vec::new(), Role::All));
+    let health = Arc::new(Health::new(
+        Arc::clone(&store),
+        Versions::Bound(Vec::new()),
+        Role::All,
+    ));
     let api = AdminApi::new(store, Vec::new());
     let router = admin_router(api, Secret::new(TOKEN), Arc::clone(&health));
     assert_eq!(get(&router, "/readyz", &[]).await.status, 200);

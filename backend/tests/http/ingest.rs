@@ -14,7 +14,7 @@ use axum::{
 };
 use fencepost::{
     config::Role,
-    http::{Health, IngestApi, IngestLimits, IngestParts, ingest_router},
+    http::{Health, IngestApi, IngestLimits, IngestParts, Versions, ingest_router},
     store::{Corruption, Store, StoreError},
     telemetry::subscriber,
 };
@@ -46,7 +46,10 @@ fn router(store: &Arc<Scripted>, in_flight_max: usize) -> (Router, Arc<Notify>) 
         },
     });
     (
-        ingest_router(api, Arc::new(Health::new(store, Vec::new(), Role::All))),
+        ingest_router(
+            api,
+            Arc::new(Health::new(store, Versions::Bound(Vec::new()), Role::All)),
+        ),
         wake,
     )
 }

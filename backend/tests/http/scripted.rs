@@ -2,15 +2,16 @@
 //! gives.
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex},
 };
 
 use async_trait::async_trait;
 use fencepost::store::{
-    AttemptView, Backup, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
-    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
+    Filter, Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
+    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Semaphore;
@@ -113,6 +114,17 @@ impl Store for Scripted {
 
     async fn bind_versions(&self, _: PipelineVersions) -> Result<Bound, StoreError> {
         unreachable!("no router asks for this")
+    }
+
+    async fn bindings(&self) -> Result<Bindings, StoreError> {
+        let bound = |kind, name: &str| ((kind, "moderation".to_owned(), name.to_owned()), [9; 32]);
+        self.check().map(|()| Bindings {
+            sources: BTreeMap::new(),
+            versions: BTreeMap::from([
+                bound(VersionKind::Classifier, "moderation-7"),
+                bound(VersionKind::Schema, "moderation-v3"),
+            ]),
+        })
     }
 
     async fn claim(&self, _: ClaimRequest) -> Result<Claim, StoreError> {

@@ -2,7 +2,10 @@
 
 use fencepost::{
     report::State,
-    store::{Bound, Content, Ingested, PipelineVersions, Rebound, VersionConflict, VersionKind},
+    store::{
+        Bindings, Bound, Content, Ingested, PipelineVersions, Rebound, StoreError, VersionConflict,
+        VersionKind,
+    },
 };
 
 use super::fixture::{
@@ -171,6 +174,7 @@ pub(crate) async fn versions_are_bound_on_first_use(db: &impl Database) {
         Bound::Bound
     );
     let conflict = VersionConflict {
+        pipeline: "moderation".to_owned(),
         kind: VersionKind::Classifier,
         version: "moderation-7".to_owned(),
         bound: [1; 32],
@@ -185,6 +189,55 @@ pub(crate) async fn versions_are_bound_on_first_use(db: &impl Database) {
         ..versions(2, 3)
     };
     assert_eq!(store.bind_versions(elsewhere).await.unwrap(), Bound::Bound);
+}
+
+pub(crate) async fn what_is_bound_is_told_without_binding(db: &impl Database) {
+    let store = db.store();
+    assert_eq!(store.bindings().await.unwrap(), Bindings::default());
+    let versions = |pipeline: &str, classifier: u8, schema: u8| PipelineVersions {
+        pipeline: pipeline.to_owned(),
+        classifier_version: "7".to_owned(),
+        classifier_digest: [classifier; 32],
+        schema_version: "v3".to_owned(),
+        schema_digest: [schema; 32],
+    };
+    ingest(&*store, 1).await;
+    let first = versions("moderation", 1, 3);
+    let binding = store.bind_versions(first.clone()).await.unwrap();
+    assert_eq!(binding, Bound::Bound);
+    let contents = db.contents().await;
+
+    let bound = db.another_store().await.bindings().await.unwrap();
+    let sources = [("comments".to_owned(), mapping(1))];
+    assert_eq!(bound.sources, sources.into());
+    let key = |kind, name: &str| (kind, "moderation".to_owned(), name.to_owned());
+    let expected = [
+        (key(VersionKind::Classifier, "7"), [1; 32]),
+        (key(VersionKind::Schema, "v3"), [3; 32]),
+    ];
+    assert_eq!(bound.versions, expected.into());
+    // What would be bound, and what would be a conflict if it were.
+    assert_eq!(bound.conflicts(&first), []);
+    assert_eq!(bound.conflicts(&versions("other", 2, 4)), []);
+    let conflicts = bound.conflicts(&versions("moderation", 2, 4));
+    let told = store.bind_versions(versions("moderation", 2, 4)).await;
+    assert_eq!(told.unwrap(), Bound::Conflict(conflicts.clone()));
+    let kinds: Vec<_> = conflicts.iter().map(|c| (c.kind, c.bound)).collect();
+    assert_eq!(
+        kinds,
+        [
+            (VersionKind::Classifier, [1; 32]),
+            (VersionKind::Schema, [3; 32])
+        ]
+    );
+    assert_eq!(db.contents().await, contents);
+    db.execute("UPDATE version_binding SET digest = x'00'")
+        .await;
+    let corrupt = store.bindings().await;
+    assert!(
+        matches!(corrupt, Err(StoreError::Corrupt(_))),
+        "{corrupt:?}"
+    );
 }
 
 pub(crate) async fn a_source_is_bound_anew_only_by_a_person(db: &impl Database) {

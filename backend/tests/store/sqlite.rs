@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use fencepost::{
     report::{Outcome, ReviewReason, State, StateWord},
     store::{
-        self, Backup, Filter, Ingested, Migrated, SqliteOptions, SqliteStore, Store, StoreError,
-        VersionKind,
+        self, Backup, Filter, Ingested, Looked, Migrated, SqliteOptions, SqliteStore, Store,
+        StoreError, VersionKind,
     },
 };
 use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -317,4 +317,44 @@ async fn a_store_closes_while_another_process_reads_and_nothing_is_lost() {
     assert_eq!(db.rows("report").await, 0);
     db.execute("COMMIT").await;
     assert_eq!(db.rows("report").await, 1);
+}
+
+#[tokio::test]
+async fn a_look_tells_of_another_schema_and_writes_nothing() {
+    let db = Sqlite::new().await;
+    ingest(&*db.store(), 1).await;
+    let bindings = db.store().bindings().await.unwrap();
+    assert_eq!(bindings.sources.len(), 1);
+    let current = store::look(&db.url()).await.unwrap();
+    assert_eq!(current, Looked::Bindings(bindings));
+
+    let (found, known) = (0, 1);
+    db.execute("DELETE FROM migration").await;
+    let (contents, changes) = (db.contents().await, db.changes().await);
+    let older = store::look(&db.url()).await.unwrap();
+    assert_eq!(older, Looked::OlderSchema { found, known });
+    assert_eq!(
+        (db.contents().await, db.changes().await),
+        (contents, changes)
+    );
+    db.execute("INSERT INTO migration (version, name, applied_ms) VALUES (999, 'later', 1)")
+        .await;
+    let newer = store::look(&db.url()).await;
+    assert!(
+        matches!(newer, Err(StoreError::NewerSchema { found: 999, .. })),
+        "{newer:?}"
+    );
+
+    let empty = db.dir.path().join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    let looked = store::look(&format!("sqlite://{}", empty.display())).await;
+    assert_eq!(looked.unwrap(), Looked::OlderSchema { found, known });
+    assert_eq!(std::fs::metadata(&empty).unwrap().len(), 0);
+    let absent = db.dir.path().join("absent.db");
+    let looked = store::look(&format!("sqlite://{}", absent.display())).await;
+    assert!(
+        matches!(looked, Err(StoreError::Unavailable(_))),
+        "{looked:?}"
+    );
+    assert!(!absent.exists());
 }

@@ -8,9 +8,9 @@ use std::{
 
 use async_trait::async_trait;
 use fencepost::store::{
-    AttemptView, Backup, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter, Held,
-    Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected, Rejection,
-    Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
+    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
+    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 
@@ -75,6 +75,10 @@ impl Store for Failing {
 
     async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError> {
         self.inner.bind_versions(versions).await
+    }
+
+    async fn bindings(&self) -> Result<Bindings, StoreError> {
+        self.inner.bindings().await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError> {

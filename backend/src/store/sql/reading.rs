@@ -87,6 +87,26 @@ SELECT pipeline AS "job.pipeline", classifier_version AS "job.classifier_version
  WHERE state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
  GROUP BY pipeline, classifier_version ORDER BY pipeline, classifier_version"#;
 
+/// The mapping of each source that came in.
+pub(in crate::store) const SOURCE_BINDINGS: &str = r#"
+SELECT source AS "source_binding.source", mapping_digest AS "source_binding.mapping_digest"
+  FROM source_binding ORDER BY source"#;
+
+/// What each version stands for.
+pub(in crate::store) const VERSION_BINDINGS: &str = r#"
+SELECT kind AS "version_binding.kind", pipeline AS "version_binding.pipeline",
+       version AS "version_binding.version", digest AS "version_binding.digest"
+  FROM version_binding ORDER BY kind, pipeline, version"#;
+
 /// The statements above.
 #[cfg(test)]
-pub(super) const READING: &[&str] = &[REPORT, LIST, ATTEMPTS, STATES, COUNTS, UNFINISHED];
+pub(super) const READING: &[&str] = &[
+    REPORT,
+    LIST,
+    ATTEMPTS,
+    STATES,
+    COUNTS,
+    UNFINISHED,
+    SOURCE_BINDINGS,
+    VERSION_BINDINGS,
+];

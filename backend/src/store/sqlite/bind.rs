@@ -22,28 +22,17 @@ impl Write for BindVersions {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Bound, StoreError> {
         let Self(versions) = self;
-        let wanted = [
-            (
-                VersionKind::Classifier,
-                &versions.classifier_version,
-                versions.classifier_digest,
-            ),
-            (
-                VersionKind::Schema,
-                &versions.schema_version,
-                versions.schema_digest,
-            ),
-        ];
         let mut conflicts = Vec::new();
         let mut unbound = Vec::new();
-        for (kind, version, digest) in wanted {
+        for (kind, version, digest) in versions.each() {
             match bound(tx, kind, &versions.pipeline, version).await? {
                 None => unbound.push((kind, version, digest)),
                 Some(bound) if bound == digest => {}
                 Some(bound) => {
                     conflicts.push(VersionConflict {
+                        pipeline: versions.pipeline.clone(),
                         kind,
-                        version: version.clone(),
+                        version: version.to_owned(),
                         bound,
                     });
                 }

@@ -50,7 +50,9 @@ pub(super) async fn migrate_with(
 }
 
 /// Looks before anything is written: the file may be another program's, or a newer one's.
-async fn refuse_unless_ours(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
+pub(super) async fn refuse_unless_ours(
+    connection: &mut SqliteConnection,
+) -> Result<i64, StoreError> {
     let tables = sqlx::query_as::<_, (i64, i64)>(dialect::TABLES);
     match tables.fetch_one(&mut *connection).await.map_err(classify)? {
         (0, _) => Ok(0),
@@ -115,6 +117,7 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
     Ok(Migrated { from, to })
 }
 
-fn newest() -> i64 {
+/// The schema that this program makes.
+pub(super) fn newest() -> i64 {
     i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
 }
