@@ -19,25 +19,6 @@ fn key(identity: &str) -> support::Output {
     run(&["key", "--identity", file.to_str().unwrap()])
 }
 
-/// The list without the last part of WASI 0.2's versions: a compiler's standard library brings its
-/// own, and they are one interface.
-fn comparable(list: &str) -> Vec<&str> {
-    let shorten = |line| match str::rsplit_once(line, '.') {
-        Some((line, _)) if line.ends_with("@0.2") => line,
-        _ => line,
-    };
-    list.lines().map(shorten).collect()
-}
-
-/// A new capability has to be written down where a review sees it.
-#[test]
-fn imports_and_exports_are_the_ones_that_are_written_down() {
-    let written = std::fs::read_to_string(workspace().join("wit/component.txt")).unwrap();
-    let output = run(&["describe"]);
-    assert_eq!(output.code, Some(0), "{}", output.stderr);
-    assert_eq!(comparable(&output.stdout), comparable(&written));
-}
-
 #[test]
 fn the_component_derives_what_an_independent_program_derives() {
     let vectors = workspace().join("identity/tests/vectors");
