@@ -117,7 +117,7 @@ impl Vectors {
         for vector in &self.inputs {
             checks.begin("inputs", &vector.name);
             let hash = keys.input_hash(vector.input.as_bytes()).await?;
-            checks.compare("input_hash", &vector.input_hash, hash);
+            checks.compare_keys("input_hash", &vector.input_hash, hash);
         }
         let summary = json!({
             "keys": self.keys.len(),
@@ -156,24 +156,24 @@ async fn check_keys(
     checks: &mut Checks,
 ) -> Result<(), KeysError> {
     let report_key = keys.report_key(&vector.identity).await?;
-    checks.compare("report_key", &vector.report_key, report_key);
+    checks.compare_keys("report_key", &vector.report_key, report_key);
     let claim_key = keys
         .claim_key(&vector.report_key, &vector.classifier_version)
         .await?;
-    checks.compare("claim_key", &vector.claim_key, claim_key);
+    checks.compare_keys("claim_key", &vector.claim_key, claim_key);
     let call_key = keys.call_key(&vector.claim_key, vector.call).await?;
-    checks.compare("call_key", &vector.call_key, call_key);
+    checks.compare_keys("call_key", &vector.call_key, call_key);
     let result_key = keys
         .result_key(&vector.report_key, &vector.schema_version)
         .await?;
-    checks.compare("result_key", &vector.result_key, result_key);
+    checks.compare_keys("result_key", &vector.result_key, result_key);
     let finding_key = keys
         .finding_key(&vector.result_key, &vector.fingerprint)
         .await?;
-    checks.compare("finding_key", &vector.finding_key, finding_key);
+    checks.compare_keys("finding_key", &vector.finding_key, finding_key);
     let (kind, sequence) = &vector.event;
     let event_key = keys.event_key(&vector.report_key, kind, *sequence).await?;
-    checks.compare("event_key", &vector.event_key, event_key);
+    checks.compare_keys("event_key", &vector.event_key, event_key);
     Ok(())
 }
 
@@ -221,7 +221,7 @@ impl Checks {
         self.counted = false;
     }
 
-    fn compare(&mut self, what: &str, expected: &str, got: Answer<String>) {
+    fn compare_keys(&mut self, what: &str, expected: &str, got: Answer<String>) {
         let got = match got {
             Ok(key) => Value::String(key),
             Err(refusal) => json!({ "error": refusal.code }),
@@ -256,10 +256,10 @@ mod tests {
     fn a_vector_fails_once() {
         let mut checks = Checks::default();
         checks.begin("keys", "first");
-        checks.compare("report_key", "a", Ok("b".to_owned()));
-        checks.compare("claim_key", "a", Ok("b".to_owned()));
+        checks.compare_keys("report_key", "a", Ok("b".to_owned()));
+        checks.compare_keys("claim_key", "a", Ok("b".to_owned()));
         checks.begin("keys", "second");
-        checks.compare("report_key", "a", Ok("a".to_owned()));
+        checks.compare_keys("report_key", "a", Ok("a".to_owned()));
         assert_eq!(checks.failed, 1);
         assert_eq!(checks.failures.len(), 2);
         assert_eq!(checks.failures[0]["name"], "first");
