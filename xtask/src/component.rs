@@ -16,28 +16,24 @@ use crate::toolchain::{self, TARGET, Toolchain};
 const FOLDER: &str = "target/component";
 const DEBIAN_FOLDER: &str = "target/component-debian";
 
+const PROFILE: &str = "component";
+
 /// What is compiled to a component here.
 struct Crate {
-    manifest: &'static str,
     package: &'static str,
-    profile: &'static str,
     /// The profile's folder, and the file in it.
     file: &'static str,
 }
 
 /// spin.toml names where it stands when it is finished.
 const EDGE: Crate = Crate {
-    manifest: "Cargo.toml",
     package: "fencepost-edge",
-    profile: "component",
     file: "component/fencepost_edge.wasm",
 };
 
 const PROBE: Crate = Crate {
-    manifest: "edge/host/tests/probe/Cargo.toml",
     package: "fencepost-edge-probe",
-    profile: "release",
-    file: "release/fencepost_edge_probe.wasm",
+    file: "component/fencepost_edge_probe.wasm",
 };
 
 /// Builds the edge with whichever compiler this machine has, or can get, for it.
@@ -78,18 +74,16 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-fn arguments(what: &Crate, folder: &'static str) -> [&'static str; 12] {
+fn arguments(what: &Crate, folder: &'static str) -> [&'static str; 10] {
     [
         "build",
         "--locked",
-        "--manifest-path",
-        what.manifest,
         "--package",
         what.package,
         "--target",
         TARGET,
         "--profile",
-        what.profile,
+        PROFILE,
         "--target-dir",
         folder,
     ]

@@ -30,8 +30,7 @@ pub(crate) fn probe() -> &'static Path {
 }
 
 fn build_probe() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe");
-    build(&folder, &["--release"], "FENCEPOST_PROBE").join("release/fencepost_edge_probe.wasm")
+    build("fencepost-edge-probe", "FENCEPOST_PROBE").join("fencepost_edge_probe.wasm")
 }
 
 /// The real component's file, built on first use unless `FENCEPOST_COMPONENT` names a built one.
@@ -39,35 +38,34 @@ pub(crate) fn component() -> &'static Path {
     static COMPONENT: OnceLock<PathBuf> = OnceLock::new();
     COMPONENT.get_or_init(|| match std::env::var_os("FENCEPOST_COMPONENT") {
         Some(file) => PathBuf::from(file),
-        None => {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-            let options = ["--package", "fencepost-edge", "--profile", "component"];
-            build(&folder, &options, "FENCEPOST_COMPONENT").join("component/fencepost_edge.wasm")
-        }
+        None => build("fencepost-edge", "FENCEPOST_COMPONENT").join("fencepost_edge.wasm"),
     })
 }
 
 /// Builds in a target folder of its own, for the one of the workspace is locked by this very test.
-fn build(folder: &Path, options: &[&str], instead: &str) -> PathBuf {
+fn build(package: &str, instead: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
     let status = std::process::Command::new(env!("CARGO"))
         .args([
             "build",
             "--locked",
+            "--profile",
+            "component",
+            "--package",
+            package,
             "--target",
             "wasm32-wasip2",
             "--target-dir",
         ])
         .arg(&target)
-        .args(options)
-        .current_dir(folder)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();
     assert!(
         status.is_ok_and(|status| status.success()),
         "The component cannot be built. `rustup target add wasm32-wasip2` brings its target, \
          `cargo xtask test` works without rustup, and {instead} names a built one."
     );
-    target.join("wasm32-wasip2")
+    target.join("wasm32-wasip2/component")
 }
 
 /// What a run of the binary left behind.
