@@ -5,6 +5,8 @@
     reason = "a test that meets what it does not expect ends there"
 )]
 
+#[path = "cli/bindings.rs"]
+mod bindings;
 #[path = "cli/offline.rs"]
 mod offline;
 #[path = "cli/send.rs"]

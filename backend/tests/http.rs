@@ -8,6 +8,8 @@
 
 #[path = "http/admin.rs"]
 mod admin;
+#[path = "http/bounds.rs"]
+mod bounds;
 #[path = "http/envelope.rs"]
 mod envelope;
 #[path = "http/ingest.rs"]
