@@ -1,0 +1,1 @@
+//! A throw-away Postgres cluster, and a PgBouncer before it, for tests.

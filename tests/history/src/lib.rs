@@ -1,0 +1,1 @@
+//! Checks what acknowledgements, model calls and rows say of a run.

@@ -1,0 +1,1 @@
+//! A model server that answers as a test tells it to, and remembers who asked.
