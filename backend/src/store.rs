@@ -3,9 +3,17 @@
 //! The clock decides who may try; the fence decides who may write. Every statement that changes a
 //! state names the fence that it relies on (see `sql`).
 
+mod batch;
+mod classify;
+mod database;
 mod error;
 mod intake;
 mod lease;
+mod operation;
+mod postgres;
+mod reading;
+mod row;
+mod session;
 mod sql;
 mod sqlite;
 mod view;
@@ -22,7 +30,8 @@ pub use intake::{
     VersionConflict, VersionKind,
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
-pub use sqlite::{Migrated, SqliteOptions, SqliteStore, migrate as migrate_sqlite};
+pub use postgres::{PostgresOptions, PostgresStore};
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use view::{
     AttemptView, Backup, Cursor, Filter, NotACursor, Page, ReportSummary, ReportView, ResultView,
     ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
@@ -107,15 +116,25 @@ pub trait Store: Send + Sync {
     async fn close(&self);
 }
 
-/// Opens the database that `url` names (`sqlite://FILE`), migrated to this program's schema.
+/// What a migration did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migrated {
+    /// The schema that was found; 0 for an empty database.
+    pub from: i64,
+    /// The schema that it has now.
+    pub to: i64,
+}
+
+/// Opens the database that `url` names, `sqlite://FILE` or `postgres://…`, migrated to this
+/// program's schema.
 ///
 /// # Errors
 /// [`StoreError::Url`] for another kind of database; else what kept it from being opened.
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    let file = sqlite_file(url)?;
-    Ok(Arc::new(
-        SqliteStore::open(file, SqliteOptions::default()).await?,
-    ))
+    Ok(match place(url)? {
+        Place::File(file) => Arc::new(SqliteStore::open(file, SqliteOptions::default()).await?),
+        Place::Server => Arc::new(PostgresStore::open(url, PostgresOptions::default()).await?),
+    })
 }
 
 /// Brings the database that `url` names to this program's schema.
@@ -123,7 +142,10 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 /// # Errors
 /// As [`open`].
 pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
-    sqlite::migrate(sqlite_file(url)?).await
+    match place(url)? {
+        Place::File(file) => sqlite::migrate(file).await,
+        Place::Server => postgres::migrate(url).await,
+    }
 }
 
 /// Looks at what is bound in the database that `url` names, which has to be there. Nothing is
@@ -132,15 +154,28 @@ pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
 /// # Errors
 /// As [`open`].
 pub async fn look(url: &str) -> Result<Looked, StoreError> {
-    sqlite::look(sqlite_file(url)?).await
+    match place(url)? {
+        Place::File(file) => sqlite::look(file).await,
+        Place::Server => postgres::look(url).await,
+    }
 }
 
-fn sqlite_file(url: &str) -> Result<&Path, StoreError> {
+/// Where a URL points.
+#[derive(Debug, PartialEq, Eq)]
+enum Place<'u> {
+    File(&'u Path),
+    Server,
+}
+
+fn place(url: &str) -> Result<Place<'_>, StoreError> {
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok(Place::Server);
+    }
     let file = url
         .strip_prefix("sqlite://")
         .or_else(|| url.strip_prefix("sqlite:"));
     match file {
-        Some(file) if !file.is_empty() && file != ":memory:" => Ok(Path::new(file)),
+        Some(file) if !file.is_empty() && file != ":memory:" => Ok(Place::File(Path::new(file))),
         Some(_) | None => Err(StoreError::Url),
     }
 }
@@ -150,21 +185,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_are_opened() {
-        let file = |url| sqlite_file(url).ok().and_then(Path::to_str);
-        assert_eq!(file("sqlite://fencepost.db"), Some("fencepost.db"));
+    fn a_url_names_a_file_or_a_server() {
+        let file = |name: &'static str| Ok(Place::File(Path::new(name)));
+        assert_eq!(place("sqlite://fencepost.db"), file("fencepost.db"));
         assert_eq!(
-            file("sqlite:///var/lib/fencepost.db"),
-            Some("/var/lib/fencepost.db")
+            place("sqlite:///var/lib/fencepost.db"),
+            file("/var/lib/fencepost.db")
         );
+        assert_eq!(place("postgres://u@h/d"), Ok(Place::Server));
+        assert_eq!(place("postgresql://u@h/d"), Ok(Place::Server));
         for url in [
             "sqlite://:memory:",
             "sqlite::memory:",
             "sqlite://",
-            "postgres://x",
+            "mysql://x",
             "a.db",
         ] {
-            assert_eq!(file(url), None, "{url}");
+            assert_eq!(place(url), Err(StoreError::Url), "{url}");
         }
     }
 }

@@ -16,6 +16,8 @@ mod store {
     pub(crate) mod fixture;
     pub(crate) mod ingress;
     pub(crate) mod lease;
+    pub(crate) mod postgres;
+    pub(crate) mod postgres_fixture;
     pub(crate) mod rounds;
     pub(crate) mod sqlite;
     pub(crate) mod sqlite_fixture;
@@ -107,3 +109,4 @@ macro_rules! suite {
 }
 
 suite!(sqlite, crate::store::sqlite_fixture::Sqlite);
+suite!(postgres, crate::store::postgres_fixture::Postgres);

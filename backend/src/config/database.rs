@@ -16,17 +16,14 @@ impl DatabaseUrl {
         let url = environment
             .text("FENCEPOST_DATABASE_URL")
             .unwrap_or_else(|| DEFAULT.to_owned());
-        if url.starts_with("sqlite:") {
+        let known = ["sqlite:", "postgres://", "postgresql://"];
+        if known.iter().any(|scheme| url.starts_with(scheme)) {
             return Some(Self(url));
         }
-        environment.errors.push(match url.split_once(':') {
-            Some((scheme @ ("postgres" | "postgresql"), _)) => {
-                format!("FENCEPOST_DATABASE_URL: `{scheme}` is not supported by this version")
-            }
-            Some(_) | None => {
-                format!("FENCEPOST_DATABASE_URL: not a URL such as `{DEFAULT}`")
-            }
-        });
+        environment.errors.push(format!(
+            "FENCEPOST_DATABASE_URL: not a URL such as `{DEFAULT}` or \
+             `postgres://USER:PASSWORD@HOST/DATABASE`"
+        ));
         None
     }
 

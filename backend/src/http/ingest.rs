@@ -152,6 +152,10 @@ impl IngestApi {
                     | StoreError::NewerSchema { .. }
                     | StoreError::Foreign
                     | StoreError::Url
+                    | StoreError::Refused(_)
+                    | StoreError::Pooler
+                    | StoreError::Forgetful
+                    | StoreError::NotHere(_)
                     | StoreError::Fault(_) => Problem::NotStored,
                 })
             }

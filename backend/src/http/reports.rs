@@ -139,9 +139,13 @@ pub(super) fn unreadable(error: StoreError) -> Problem {
             Problem::Corrupt
         }
         StoreError::Busy | StoreError::Full | StoreError::Unavailable(_) => Problem::Unavailable,
-        StoreError::NewerSchema { .. } | StoreError::Foreign | StoreError::Url => {
-            Problem::Unavailable
-        }
+        StoreError::NewerSchema { .. }
+        | StoreError::Foreign
+        | StoreError::Url
+        | StoreError::Refused(_)
+        | StoreError::Pooler
+        | StoreError::Forgetful
+        | StoreError::NotHere(_) => Problem::Unavailable,
         StoreError::Fault(_) => Problem::Internal,
     }
 }

@@ -5,43 +5,32 @@
 //! the file; they wait for each other.
 
 mod backup;
-mod bind;
-mod candidate;
-mod claim;
-mod classify;
+mod code;
 mod dialect;
-mod hold;
-mod ingest;
 mod look;
 mod migrate;
-mod read;
-mod record;
-mod row;
-mod settle;
 mod writer;
 
 use std::{
-    future::Future,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use async_trait::async_trait;
-use fencepost_identity::key::{MappingDigest, ReportKey};
 use sqlx::{
-    SqliteConnection, SqlitePool,
+    SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use self::writer::Writer;
+pub(super) use self::{code::by_code, dialect::NOW, look::look, migrate::migrate};
 use super::{
-    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
-    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled, lease::Hold,
+    Backup, StoreError,
+    classify::classify,
+    database::{Database, Engine},
+    operation::{Operation, Reading, Tx},
+    session::{Session, statement},
 };
-use classify::classify;
-pub(super) use look::look;
-pub use migrate::{Migrated, migrate};
-use writer::{Write, Writer};
 
 /// How a SQLite database is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +83,11 @@ impl SqliteOptions {
 }
 
 /// A SQLite database, open.
+pub type SqliteStore = Database<Sqlite>;
+
+/// One writer, a few readers, one file.
 #[derive(Debug)]
-pub struct SqliteStore {
+pub struct Sqlite {
     file: PathBuf,
     options: SqliteOptions,
     writer: Writer,
@@ -116,150 +108,48 @@ impl SqliteStore {
             .acquire_timeout(options.busy_timeout)
             .connect_lazy_with(options.reading(file));
         let writer = Writer::start(options.writing(file));
-        Ok(Self {
+        let engine = Sqlite {
             file: file.to_owned(),
             options,
             writer,
             readers,
-        })
-    }
-
-    /// Reads in a task of its own, so that a caller that goes away leaves no connection behind in
-    /// the middle of something.
-    async fn read<T, F>(&self, reading: impl FnOnce(SqlitePool) -> F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, StoreError>> + Send + 'static,
-    {
-        match tokio::spawn(reading(self.readers.clone())).await {
-            Ok(answer) => answer,
-            Err(_) => Err(StoreError::Unavailable("a reader ended".to_owned())),
-        }
-    }
-
-    /// Settles a job; should the database fail, the lease comes back.
-    async fn settle<W: Write>(
-        &self,
-        lease: Lease,
-        settlement: impl FnOnce(Hold) -> W,
-    ) -> Result<W::Done, Unsettled> {
-        let answer = self.writer.submit(settlement(lease.hold.clone())).await;
-        answer.map_err(|error| Unsettled {
-            lease: Box::new(lease),
-            error,
-        })
+        };
+        Ok(Self { engine })
     }
 }
 
 #[async_trait]
-impl Store for SqliteStore {
-    async fn ingest(&self, report: NewReport) -> Result<Ingested, StoreError> {
-        let ingest = ingest::Ingest::new(report);
-        let known = ingest.clone();
-        // A duplicate that brings nothing new is told without the writer.
-        let seen = self.read(|readers| async move {
+impl Engine for Sqlite {
+    async fn write<O: Operation>(&self, operation: O) -> Result<O::Done, StoreError>
+    where
+        O::Done: Sync,
+    {
+        self.writer.submit(operation).await
+    }
+
+    async fn read<R: Reading>(&self, reading: R) -> Result<R::Found, StoreError> {
+        let readers = self.readers.clone();
+        let read = tokio::spawn(async move {
             let mut connection = readers.acquire().await.map_err(classify)?;
-            known.look(&mut connection).await
+            reading.run(&mut Session::Sqlite(&mut connection)).await
         });
-        match seen.await? {
-            Some(ingested) => Ok(ingested),
-            None => self.writer.submit(ingest).await,
+        match read.await {
+            Ok(found) => found,
+            Err(_) => Err(StoreError::Unavailable("a reader ended".to_owned())),
         }
-    }
-
-    async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError> {
-        self.writer.submit(bind::BindVersions(versions)).await
-    }
-
-    async fn bindings(&self) -> Result<Bindings, StoreError> {
-        self.read(|readers| async move {
-            let mut connection = readers.acquire().await.map_err(classify)?;
-            look::bindings(&mut connection).await
-        })
-        .await
-    }
-
-    async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError> {
-        self.writer.submit(claim::ClaimJob(request)).await
-    }
-
-    async fn heartbeat(&self, lease: &Lease) -> Result<Held, StoreError> {
-        let heartbeat = hold::Heartbeat {
-            hold: lease.hold.clone(),
-            length: lease.length,
-        };
-        self.writer.submit(heartbeat).await
-    }
-
-    async fn store_raw(&self, lease: &Lease, answer: RawAnswer) -> Result<Held, StoreError> {
-        self.writer
-            .submit(hold::StoreRaw {
-                hold: lease.hold.clone(),
-                answer,
-            })
-            .await
-    }
-
-    async fn commit(&self, lease: Lease, value: Commitment) -> Result<Commit, Unsettled> {
-        self.settle(lease, |hold| settle::CommitJob { hold, value })
-            .await
-    }
-
-    async fn reject(&self, lease: Lease, rejection: Rejection) -> Result<Rejected, Unsettled> {
-        self.settle(lease, |hold| settle::RejectJob { hold, rejection })
-            .await
-    }
-
-    async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled> {
-        self.settle(lease, |hold| settle::ReleaseJob { hold, release })
-            .await
-    }
-
-    async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError> {
-        self.read(move |readers| read::report(readers, key)).await
-    }
-
-    async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError> {
-        self.read(move |readers| read::attempts(readers, key)).await
-    }
-
-    async fn list(
-        &self,
-        filter: Filter,
-        after: Option<Cursor>,
-        limit: u32,
-    ) -> Result<Page, StoreError> {
-        self.read(move |readers| read::list(readers, filter, after, limit))
-            .await
-    }
-
-    async fn stats(&self) -> Result<Stats, StoreError> {
-        self.read(read::stats).await
-    }
-
-    async fn rebind_source(
-        &self,
-        source: String,
-        digest: MappingDigest,
-        actor: String,
-    ) -> Result<Rebound, StoreError> {
-        self.writer
-            .submit(bind::RebindSource {
-                source,
-                digest,
-                actor,
-            })
-            .await
     }
 
     async fn backup(&self, file: &Path) -> Result<Backup, StoreError> {
         let (from, to) = (self.options.connect(&self.file), file.to_owned());
-        self.read(|_| backup::backup(from, to)).await
+        match tokio::spawn(backup::backup(from, to)).await {
+            Ok(copied) => copied,
+            Err(_) => Err(StoreError::Unavailable("the copy was given up".to_owned())),
+        }
     }
 
     async fn ready(&self) -> Result<(), StoreError> {
-        self.read(read::ready).await?;
-        self.writer.submit(Probe).await
+        self.read(Probe).await?;
+        self.write(Probe).await
     }
 
     async fn close(&self) {
@@ -269,29 +159,31 @@ impl Store for SqliteStore {
     }
 }
 
-/// A transaction that changes nothing: it shows that one can begin.
+/// Shows that reading works, and that a transaction can begin; nothing is changed.
 struct Probe;
 
 #[async_trait]
-impl Write for Probe {
-    type Done = ();
+impl Reading for Probe {
+    type Found = ();
 
-    async fn run(&self, _: &mut writer::Tx<'_>) -> Result<(), StoreError> {
+    async fn run(&self, session: &mut Session<'_>) -> Result<(), StoreError> {
+        session.one(statement(dialect::SCHEMA)).await?;
         Ok(())
     }
 }
 
-/// Milliseconds, by the database's clock.
-async fn now(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
-    sqlx::query_scalar(dialect::NOW)
-        .fetch_one(connection)
-        .await
-        .map_err(classify)
+#[async_trait]
+impl Operation for Probe {
+    type Done = ();
+
+    async fn run(&self, _: &mut Tx<'_>) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use sqlx::{ConnectOptions, Executor, SqlSafeStr};
+    use sqlx::{ConnectOptions, Executor, SqlSafeStr, SqliteConnection};
 
     use super::*;
     use crate::store::sql;

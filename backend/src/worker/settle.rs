@@ -215,13 +215,19 @@ impl Worker {
 /// Whether the same request may succeed later.
 fn passes(error: &StoreError) -> bool {
     match error {
-        StoreError::Busy | StoreError::Full | StoreError::Unavailable(_) => true,
+        StoreError::Busy
+        | StoreError::Full
+        | StoreError::Unavailable(_)
+        | StoreError::Refused(_) => true,
         StoreError::Corrupt(_)
         | StoreError::Contradiction(_)
         | StoreError::Damaged
         | StoreError::NewerSchema { .. }
         | StoreError::Foreign
         | StoreError::Url
+        | StoreError::Pooler
+        | StoreError::Forgetful
+        | StoreError::NotHere(_)
         | StoreError::Fault(_) => false,
     }
 }

@@ -34,8 +34,9 @@ pub(crate) async fn twenty_workers_get_one_lease(db: &impl Database) {
                 assert_eq!(grant.input, report(1).input);
             }
             Claim::Idle { wait } => {
+                // Whoever meets the grant in the midst of being made is told no time.
                 assert!(
-                    wait.is_some_and(|wait| wait <= LEASE && wait > LEASE / 2),
+                    wait.is_none_or(|wait| wait <= LEASE && wait > LEASE / 2),
                     "{wait:?}"
                 );
             }
@@ -102,7 +103,7 @@ pub(crate) async fn the_job_that_is_due_longest_comes_first(db: &impl Database) 
     elsewhere.pipeline = "other".to_owned();
     store.ingest(elsewhere).await.unwrap();
     for (n, due) in [(1, 40), (2, 20), (3, 30), (4, 50), (5, 25)] {
-        let of_report = format!("report_key = x'{}'", key(n));
+        let of_report = format!("report_key = {}", db.bytes(key(n)));
         db.execute(&format!("UPDATE job SET due_ms = {due} WHERE {of_report}"))
             .await;
     }

@@ -39,6 +39,11 @@ pub(crate) trait Database: Send + Sync {
     /// All rows of all tables, as text.
     async fn contents(&self) -> String;
 
+    /// Bytes, as a statement spells them.
+    fn bytes(&self, hexadecimal: impl std::fmt::Display) -> String
+    where
+        Self: Sized;
+
     /// How often others changed the database, as far as this connection can see.
     async fn changes(&self) -> i64;
 

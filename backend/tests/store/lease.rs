@@ -111,8 +111,8 @@ pub(crate) async fn the_same_token_with_another_nonce_loses(db: &impl Database) 
         leases.push(grant(&*store, 1).await.lease);
     }
     // As after a database was set back and granted the same number again.
-    db.execute("UPDATE job SET nonce = x'00000000000000000000000000000000'")
-        .await;
+    let nonce = db.bytes("00".repeat(16));
+    db.execute(&format!("UPDATE job SET nonce = {nonce}")).await;
     let before = db.contents().await;
     let lost = Lost::GrantedTwice;
     for lease in &leases {
@@ -223,7 +223,7 @@ pub(crate) async fn an_answer_with_a_verdict_is_not_used_again(db: &impl Databas
     store.store_raw(&other.lease, answer()).await.unwrap();
     db.execute("UPDATE attempt SET verdict = 'refused' WHERE verdict IS NULL")
         .await;
-    let of_other = format!("report_key = x'{}'", key(2));
+    let of_other = format!("report_key = {}", db.bytes(key(2)));
     db.execute(&format!(
         "UPDATE job SET lease_until_ms = 1 WHERE {of_other}"
     ))

@@ -101,6 +101,10 @@ impl Database for Sqlite {
         contents
     }
 
+    fn bytes(&self, hexadecimal: impl std::fmt::Display) -> String {
+        format!("x'{hexadecimal}'")
+    }
+
     async fn changes(&self) -> i64 {
         self.number("PRAGMA data_version").await
     }

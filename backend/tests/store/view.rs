@@ -15,7 +15,7 @@ pub(crate) async fn a_list_is_paged_newest_first(db: &impl Database) {
     for n in 0..7 {
         ingest(&*store, n).await;
         // Some came in the same millisecond.
-        let of_report = format!("report_key = x'{}'", key(n));
+        let of_report = format!("report_key = {}", db.bytes(key(n)));
         let received = 1_000 + i64::from(n / 3);
         db.execute(&format!(
             "UPDATE report SET received_ms = {received} WHERE {of_report}"

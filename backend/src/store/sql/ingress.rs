@@ -6,7 +6,8 @@ SELECT mapping_digest AS "source_binding.mapping_digest" FROM source_binding WHE
 
 /// Binds a source on its first use. Fence: the primary key `source`.
 pub(in crate::store) const BIND_SOURCE: &str = "
-INSERT INTO source_binding (source, mapping_digest, bound_ms) VALUES ($1, $2, $3)";
+INSERT INTO source_binding (source, mapping_digest, bound_ms) VALUES ($1, $2, $3)
+    ON CONFLICT (source) DO NOTHING";
 
 /// Binds a source anew, because a person meant it. Fence: the mapping that was read.
 pub(in crate::store) const REBIND_SOURCE: &str = "
@@ -23,14 +24,15 @@ SELECT r.input_hash AS "report.input_hash", j.state AS "job.state", j.outcome AS
 pub(in crate::store) const INSERT_REPORT: &str = "
 INSERT INTO report (report_key, tenant, namespace, report_id, version, source, pipeline,
                     mapping_digest, input, input_hash, links, order_value, received_ms)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ON CONFLICT (report_key) DO NOTHING";
 
 /// Makes the report's first job. Ingress fence, by the transaction that inserts the report; the
 /// index `job_unbound` holds it to one.
-pub(in crate::store) const INSERT_JOB: &str = "
+pub(in crate::store) const INSERT_JOB: &str = r#"
 INSERT INTO job (report_key, pipeline, kind, state, due_ms, elapsed_from_ms, created_ms,
                  updated_ms)
-VALUES ($1, $2, 'extract', $3, $4, $4, $4, $4) RETURNING job_id";
+VALUES ($1, $2, 'extract', $3, $4, $4, $4, $4) RETURNING job_id AS "job.job_id""#;
 
 /// Names the job whose state is the report's. Ingress fence, by the transaction.
 pub(in crate::store) const SET_CURRENT_JOB: &str = "

@@ -41,9 +41,9 @@ pub(in crate::store) const LIST: &str = concat!(
     summary!(),
     "
   FROM report r LEFT JOIN job j ON j.job_id = r.current_job
- WHERE ($1 IS NULL OR j.state = $1)
-   AND ($2 IS NULL OR r.tenant = $2)
-   AND ($3 IS NULL OR r.pipeline = $3)
+ WHERE (CAST($1 AS TEXT) IS NULL OR j.state = $1)
+   AND (CAST($2 AS TEXT) IS NULL OR r.tenant = $2)
+   AND (CAST($3 AS TEXT) IS NULL OR r.pipeline = $3)
    AND (r.received_ms, r.report_key) < ($4, $5)
  ORDER BY r.received_ms DESC, r.report_key DESC
  LIMIT $6"

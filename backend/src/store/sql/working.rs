@@ -9,8 +9,25 @@ SELECT job_id AS "job.job_id",
  WHERE pipeline = $1
    AND state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
    AND (classifier_version IS NULL OR classifier_version = $2)
- ORDER BY CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END, job_id
+ ORDER BY CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END NULLS FIRST, job_id
  LIMIT 1"#;
+
+/// When a job is due that a worker may take. No fence: the grant below compares again.
+pub(in crate::store) const STILL_CLAIMABLE: &str = r#"
+SELECT CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END AS "job.due_ms"
+  FROM job
+ WHERE job_id = $1
+   AND state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
+   AND (classifier_version IS NULL OR classifier_version = $2)"#;
+
+/// Marks a place in a transaction.
+pub(in crate::store) const MARK: &str = "SAVEPOINT mark";
+
+/// Undoes what was done since the mark.
+pub(in crate::store) const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT mark";
+
+/// Keeps what was done since the mark.
+pub(in crate::store) const DROP_MARK: &str = "RELEASE SAVEPOINT mark";
 
 /// A job and its report, and how many other jobs of the report have the version $2 already. No
 /// fence: a look.
@@ -131,6 +148,10 @@ SELECT j.state AS "job.state", j.outcome AS "job.outcome", j.token AS "job.token
 #[cfg(test)]
 pub(super) const WORKING: &[&str] = &[
     CANDIDATE,
+    STILL_CLAIMABLE,
+    MARK,
+    BACK_TO_MARK,
+    DROP_MARK,
     LOAD_JOB,
     PAST_ATTEMPTS,
     UNJUDGED_ANSWER,

@@ -8,8 +8,8 @@ use std::{
 
 use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 
-use super::{classify::classify, dialect};
-use crate::store::{Backup, StoreError};
+use super::dialect;
+use crate::store::{Backup, StoreError, classify::classify};
 
 /// Copies to a file beside the wanted one, has it reach the disk, and gives it its name last: a
 /// file of that name is always complete.

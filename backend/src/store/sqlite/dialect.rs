@@ -10,14 +10,9 @@ pub(super) const COMMIT: &str = "COMMIT";
 /// Ends a transaction, and nothing of it is left.
 pub(super) const ROLLBACK: &str = "ROLLBACK";
 
-/// Marks a place in a transaction.
-pub(super) const MARK: &str = "SAVEPOINT mark";
-
-/// Undoes what was done since the mark.
-pub(super) const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT mark";
-
 /// The database's clock, in milliseconds.
-pub(super) const NOW: &str = "SELECT CAST(round(unixepoch('subsec') * 1000.0) AS INTEGER)";
+pub(in crate::store) const NOW: &str = r#"
+SELECT CAST(round(unixepoch('subsec') * 1000.0) AS INTEGER) AS "clock.now""#;
 
 /// Writes a consistent copy.
 pub(super) const COPY: &str = "VACUUM INTO $1";
@@ -56,7 +51,6 @@ pub(super) const DIALECT: &[&str] = &[
     BEGIN,
     COMMIT,
     ROLLBACK,
-    MARK,
     NOW,
     COPY,
     USE_LOG,

@@ -4,8 +4,8 @@ use std::{path::Path, time::Duration};
 
 use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{SqliteOptions, classify::classify, dialect, now};
-use crate::store::StoreError;
+use super::{SqliteOptions, dialect};
+use crate::store::{Migrated, StoreError, classify::classify, operation::now, session::Session};
 
 /// The steps, in order: the first one makes schema 1.
 const STEPS: &[(&str, &str)] = &[(
@@ -13,20 +13,11 @@ const STEPS: &[(&str, &str)] = &[(
     include_str!("../../../migrations/sqlite/0001_reports.sql"),
 )];
 
-/// What a migration did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Migrated {
-    /// The schema that was found; 0 for an empty database.
-    pub from: i64,
-    /// The schema that it has now.
-    pub to: i64,
-}
-
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.
 ///
 /// # Errors
 /// [`StoreError::NewerSchema`] and [`StoreError::Foreign`], with nothing written.
-pub async fn migrate(file: &Path) -> Result<Migrated, StoreError> {
+pub(in crate::store) async fn migrate(file: &Path) -> Result<Migrated, StoreError> {
     migrate_with(file, SqliteOptions::default()).await
 }
 
@@ -98,7 +89,7 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
         .execute(dialect::MAKE_LEDGER)
         .await
         .map_err(classify)?;
-    let applied_ms = now(connection).await?;
+    let applied_ms = now(&mut Session::Sqlite(connection)).await?.get();
     let mut to = 0;
     for (name, text) in STEPS {
         to += 1;

@@ -6,11 +6,14 @@ use fencepost_identity::{
     key::{CallKey, ClaimKey, ReportKey},
 };
 
-use super::{classify::classify, row::Row, writer::Tx};
+use super::Tx;
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, AttemptOutcome, FencingToken, State},
-    store::{CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, sql},
+    store::{
+        CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, postgres, row::Row,
+        session::statement, sql,
+    },
 };
 
 /// The place of a job in the order of what is due.
@@ -26,14 +29,10 @@ pub(super) async fn first(
     tx: &mut Tx<'_>,
     terms: &PipelineTerms,
 ) -> Result<Option<Place>, StoreError> {
-    let first = sqlx::query(sql::CANDIDATE)
+    let first = statement(sql::CANDIDATE)
         .bind(terms.pipeline.clone())
         .bind(terms.classifier_version.clone());
-    let Some(row) = first
-        .fetch_optional(&mut *tx.connection)
-        .await
-        .map_err(classify)?
-    else {
+    let Some(row) = tx.session().row(first).await? else {
         return Ok(None);
     };
     let row = Row::new(&row, "");
@@ -41,6 +40,37 @@ pub(super) async fn first(
         job: row.number("job.job_id")?,
         due: row.time_or_none("job.due_ms")?,
     }))
+}
+
+/// Locks the report of the job that comes first among those that nobody else is at work on. None
+/// when nothing of the pipeline is due any more.
+pub(super) async fn lock(
+    tx: &mut Tx<'_>,
+    place: Place,
+    terms: &PipelineTerms,
+) -> Result<Option<Place>, StoreError> {
+    if tx.is_alone() {
+        return Ok(Some(place));
+    }
+    let lock = statement(postgres::LOCK_CANDIDATE)
+        .bind(&terms.pipeline)
+        .bind(&terms.classifier_version);
+    let Some(row) = tx.session().row(lock).await? else {
+        return Ok(None);
+    };
+    let job = Row::new(&row, "").number("job.job_id")?;
+    // Between the look and the lock it may have been granted, settled or put off.
+    let again = statement(sql::STILL_CLAIMABLE)
+        .bind(job)
+        .bind(&terms.classifier_version);
+    let Some(row) = tx.session().row(again).await? else {
+        return Ok(None);
+    };
+    let due = Row::new(&row, "").time_or_none("job.due_ms")?;
+    let now = tx.now;
+    Ok(due
+        .is_none_or(|due| due <= now)
+        .then_some(Place { job, due }))
 }
 
 /// A job and its report.
@@ -71,13 +101,10 @@ pub(super) async fn load(
     job: i64,
     terms: &PipelineTerms,
 ) -> Result<Candidate, StoreError> {
-    let load = sqlx::query(sql::LOAD_JOB)
+    let load = statement(sql::LOAD_JOB)
         .bind(job)
         .bind(terms.classifier_version.clone());
-    let row = load
-        .fetch_one(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
+    let row = tx.session().one(load).await?;
     let row = Row::new(&row, format!("job {job}"));
     let report = row.digest("job.report_key", ReportKey::from_bytes)?;
     let state = row.state()?;
@@ -113,7 +140,7 @@ pub(super) async fn load(
 }
 
 /// Reads what a report is.
-pub(super) fn identity(row: &Row<'_>) -> Result<Identity, StoreError> {
+pub(in crate::store) fn identity(row: &Row<'_>) -> Result<Identity, StoreError> {
     Ok(Identity {
         tenant: row.checked("report.tenant", Tenant::new)?,
         namespace: row.checked("report.namespace", Namespace::new)?,
@@ -132,15 +159,11 @@ pub(super) struct History {
 }
 
 async fn history(tx: &mut Tx<'_>, report: ReportKey, job: i64) -> Result<History, StoreError> {
-    let past = sqlx::query(sql::PAST_ATTEMPTS)
-        .bind(report.as_bytes().to_vec())
+    let past = statement(sql::PAST_ATTEMPTS)
+        .bind(report.as_bytes())
         .bind(job);
     let mut history = History::default();
-    for row in past
-        .fetch_all(&mut *tx.connection)
-        .await
-        .map_err(classify)?
-    {
+    for row in tx.session().rows(past).await? {
         let row = Row::new(&row, report);
         history.last_verdict = row.word_or_none("attempt.verdict")?;
         if history.last_verdict.is_some() {
@@ -157,14 +180,10 @@ async fn unjudged(
     report: ReportKey,
     call_key: CallKey,
 ) -> Result<Option<StoredAnswer>, StoreError> {
-    let unjudged = sqlx::query(sql::UNJUDGED_ANSWER)
-        .bind(report.as_bytes().to_vec())
-        .bind(call_key.as_bytes().to_vec());
-    let Some(row) = unjudged
-        .fetch_optional(&mut *tx.connection)
-        .await
-        .map_err(classify)?
-    else {
+    let unjudged = statement(sql::UNJUDGED_ANSWER)
+        .bind(report.as_bytes())
+        .bind(call_key.as_bytes());
+    let Some(row) = tx.session().row(unjudged).await? else {
         return Ok(None);
     };
     let row = Row::new(&row, report);
@@ -178,7 +197,7 @@ async fn unjudged(
 }
 
 /// What an attempt's row tells of its call, where one is known of.
-pub(super) fn call_record(row: &Row<'_>) -> Result<Option<CallRecord>, StoreError> {
+pub(in crate::store) fn call_record(row: &Row<'_>) -> Result<Option<CallRecord>, StoreError> {
     let Some(provider) = row.text_or_none("attempt.provider")? else {
         return Ok(None);
     };

@@ -3,25 +3,22 @@
 use async_trait::async_trait;
 use fencepost_identity::key::MappingDigest;
 
-use super::{
-    classify::classify,
-    ingest,
-    row::Row,
-    writer::{Tx, Write},
-};
+use super::{Operation, Tx, ingest};
 use crate::store::{
-    Bound, PipelineVersions, Rebound, StoreError, VersionConflict, VersionKind, sql,
+    Bound, PipelineVersions, Rebound, StoreError, VersionConflict, VersionKind, row::Row,
+    session::statement, sql,
 };
 
 /// Binds the versions of a pipeline, all or none.
-pub(super) struct BindVersions(pub(super) PipelineVersions);
+pub(in crate::store) struct BindVersions(pub(in crate::store) PipelineVersions);
 
 #[async_trait]
-impl Write for BindVersions {
+impl Operation for BindVersions {
     type Done = Bound;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Bound, StoreError> {
         let Self(versions) = self;
+        tx.lock_bindings().await?;
         let mut conflicts = Vec::new();
         let mut unbound = Vec::new();
         for (kind, version, digest) in versions.each() {
@@ -42,13 +39,13 @@ impl Write for BindVersions {
             return Ok(Bound::Conflict(conflicts));
         }
         for (kind, version, digest) in unbound {
-            let bind = sqlx::query(sql::BIND_VERSION)
+            let bind = statement(sql::BIND_VERSION)
                 .bind(kind.as_str())
                 .bind(&versions.pipeline)
                 .bind(version)
-                .bind(digest.as_slice())
+                .bind(&digest)
                 .bind(tx.now.get());
-            bind.execute(&mut *tx.connection).await.map_err(classify)?;
+            tx.session().execute(bind).await?;
         }
         Ok(Bound::Bound)
     }
@@ -60,42 +57,37 @@ async fn bound(
     pipeline: &str,
     version: &str,
 ) -> Result<Option<[u8; 32]>, StoreError> {
-    let bound = sqlx::query(sql::VERSION_BINDING)
+    let bound = statement(sql::VERSION_BINDING)
         .bind(kind.as_str())
         .bind(pipeline.to_owned())
         .bind(version.to_owned());
-    let row = bound
-        .fetch_optional(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
+    let row = tx.session().row(bound).await?;
     let digest = |row| Row::new(&row, version).digest("version_binding.digest", |bytes| bytes);
     row.map(digest).transpose()
 }
 
 /// Binds a source anew, because a person meant it.
-pub(super) struct RebindSource {
-    pub(super) source: String,
-    pub(super) digest: MappingDigest,
-    pub(super) actor: String,
+pub(in crate::store) struct RebindSource {
+    pub(in crate::store) source: String,
+    pub(in crate::store) digest: MappingDigest,
+    pub(in crate::store) actor: String,
 }
 
 #[async_trait]
-impl Write for RebindSource {
+impl Operation for RebindSource {
     type Done = Rebound;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Rebound, StoreError> {
-        let (rebound, detail) = match ingest::binding(tx.connection, &self.source).await? {
+        tx.lock_bindings().await?;
+        let (rebound, detail) = match ingest::binding(tx.session(), &self.source).await? {
             Some(bound) if bound == self.digest => return Ok(Rebound::Same),
             Some(from) => {
-                let rebind = sqlx::query(sql::REBIND_SOURCE)
+                let rebind = statement(sql::REBIND_SOURCE)
                     .bind(&self.source)
-                    .bind(self.digest.as_bytes().as_slice())
+                    .bind(self.digest.as_bytes())
                     .bind(tx.now.get())
-                    .bind(from.as_bytes().as_slice());
-                rebind
-                    .execute(&mut *tx.connection)
-                    .await
-                    .map_err(classify)?;
+                    .bind(from.as_bytes());
+                tx.session().execute(rebind).await?;
                 (
                     Rebound::Changed { from },
                     format!("{from} -> {}", self.digest),
@@ -106,13 +98,13 @@ impl Write for RebindSource {
                 (Rebound::First, self.digest.to_string())
             }
         };
-        let audit = sqlx::query(sql::AUDIT)
+        let audit = statement(sql::AUDIT)
             .bind(tx.now.get())
             .bind(&self.actor)
             .bind("source.rebind")
             .bind(&self.source)
             .bind(detail);
-        audit.execute(&mut *tx.connection).await.map_err(classify)?;
+        tx.session().execute(audit).await?;
         Ok(rebound)
     }
 }

@@ -1,28 +1,11 @@
-//! What SQLite's result codes mean. The one place that looks at them; no message is ever read.
+//! What SQLite's result codes mean. The one place that looks at them.
 
-use sqlx::error::DatabaseError;
+use sqlx::{error::DatabaseError as _, sqlite::SqliteError};
 
 use crate::store::StoreError;
 
-/// Says what an error means for the caller.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the driver may add errors at any time; all others are faults of this program"
-)]
-pub(super) fn classify(error: sqlx::Error) -> StoreError {
-    match error {
-        sqlx::Error::Database(error) => by_code(&*error),
-        sqlx::Error::PoolTimedOut => StoreError::Busy,
-        sqlx::Error::Io(error) => StoreError::Unavailable(error.kind().to_string()),
-        sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
-            StoreError::Unavailable("the connection is gone".to_owned())
-        }
-        other => StoreError::Fault(other.to_string()),
-    }
-}
-
 /// The primary result code is the low byte of the extended one.
-fn by_code(error: &dyn DatabaseError) -> StoreError {
+pub(in crate::store) fn by_code(error: &SqliteError) -> StoreError {
     let code = error
         .code()
         .and_then(|code| code.parse::<i32>().ok())

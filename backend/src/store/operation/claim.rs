@@ -1,48 +1,57 @@
 //! The claim fence.
 
 use async_trait::async_trait;
-use sqlx::Executor;
 
 use super::{
+    Operation, Tx,
     candidate::{self, Candidate, Place},
-    classify::classify,
-    dialect,
     record::{follow, open_review},
-    writer::{Tx, Write},
 };
 use crate::{
     report::{Event, ReviewReason, State},
     store::{
-        Claim, ClaimRequest, Corruption, Grant, Lease, PipelineTerms, StoreError, lease::Hold, sql,
+        Claim, ClaimRequest, Corruption, Grant, Lease, PipelineTerms, StoreError, lease::Hold,
+        session::statement, sql,
     },
 };
 
 /// Grants the job that is due longest.
-pub(super) struct ClaimJob(pub(super) ClaimRequest);
+pub(in crate::store) struct ClaimJob(pub(in crate::store) ClaimRequest);
 
 #[async_trait]
-impl Write for ClaimJob {
+impl Operation for ClaimJob {
     type Done = Claim;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Claim, StoreError> {
-        let mut first: Option<(Place, &PipelineTerms)> = None;
+        let mut places = Vec::new();
         for terms in &self.0.pipelines {
-            let Some(place) = candidate::first(tx, terms).await? else {
-                continue;
-            };
-            match first {
-                Some((earlier, _)) if earlier.due <= place.due => {}
-                Some(_) | None => first = Some((place, terms)),
+            if let Some(place) = candidate::first(tx, terms).await? {
+                places.push((place, terms));
             }
         }
-        let Some((place, terms)) = first else {
-            return Ok(Claim::Idle { wait: None });
-        };
-        if let Some(due) = place.due.filter(|due| *due > tx.now) {
-            return Ok(Claim::Idle {
-                wait: Some(due.since(tx.now)),
-            });
+        places.sort_by_key(|(place, _)| place.due);
+        for (place, terms) in &places {
+            let now = tx.now;
+            if let Some(due) = place.due.filter(|due| *due > now) {
+                let wait = Some(due.since(now));
+                return Ok(Claim::Idle { wait });
+            }
+            // Others may be at work on the first one, where several may write at once.
+            if let Some(place) = candidate::lock(tx, *place, terms).await? {
+                return self.take(tx, place, terms).await;
+            }
         }
+        Ok(Claim::Idle { wait: None })
+    }
+}
+
+impl ClaimJob {
+    async fn take(
+        &self,
+        tx: &mut Tx<'_>,
+        place: Place,
+        terms: &PipelineTerms,
+    ) -> Result<Claim, StoreError> {
         let candidate = match candidate::load(tx, place.job, terms).await {
             Ok(candidate) => candidate,
             Err(StoreError::Corrupt(corruption)) => {
@@ -50,17 +59,11 @@ impl Write for ClaimJob {
             }
             Err(error) => return Err(error),
         };
-        tx.connection
-            .execute(dialect::MARK)
-            .await
-            .map_err(classify)?;
-        match self.take(tx, candidate, terms).await {
+        tx.session().run(sql::MARK).await?;
+        match self.grant_or_end(tx, candidate, terms).await {
             // Some other row stands in the way of this job, and would at each try.
             Err(StoreError::Contradiction(what)) => {
-                tx.connection
-                    .execute(dialect::BACK_TO_MARK)
-                    .await
-                    .map_err(classify)?;
+                tx.session().run(sql::BACK_TO_MARK).await?;
                 let key = format!("job {}", place.job);
                 let corruption = Corruption {
                     table: "job",
@@ -69,13 +72,15 @@ impl Write for ClaimJob {
                 };
                 set_aside(tx, place.job, what, corruption).await
             }
-            taken => taken,
+            Err(error) => Err(error),
+            Ok(claim) => {
+                tx.session().run(sql::DROP_MARK).await?;
+                Ok(claim)
+            }
         }
     }
-}
 
-impl ClaimJob {
-    async fn take(
+    async fn grant_or_end(
         &self,
         tx: &mut Tx<'_>,
         candidate: Candidate,
@@ -99,34 +104,25 @@ impl ClaimJob {
         candidate: Candidate,
         terms: &PipelineTerms,
     ) -> Result<Claim, StoreError> {
-        let report = candidate.report.as_bytes().as_slice();
-        let supersede = sqlx::query(sql::SUPERSEDE_LIVE_JOB)
+        let report = candidate.report.as_bytes();
+        let supersede = statement(sql::SUPERSEDE_LIVE_JOB)
             .bind(report)
             .bind(candidate.job)
             .bind(tx.now.get());
-        supersede
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?;
+        tx.session().execute(supersede).await?;
         let until = tx.now.plus(terms.lease);
         follow(candidate.state, granting(candidate.state))?;
-        let grant = sqlx::query(sql::GRANT_JOB)
+        let grant = statement(sql::GRANT_JOB)
             .bind(candidate.job)
             .bind(candidate.state.as_str())
             .bind(candidate.token.stored())
-            .bind(self.0.nonce.as_bytes().as_slice())
+            .bind(self.0.nonce.as_bytes())
             .bind(self.0.worker.as_str())
             .bind(until.get())
             .bind(&terms.classifier_version)
-            .bind(candidate.claim_key.as_bytes().as_slice())
+            .bind(candidate.claim_key.as_bytes())
             .bind(tx.now.get());
-        changed(
-            grant
-                .execute(&mut *tx.connection)
-                .await
-                .map_err(classify)?
-                .rows_affected(),
-        )?;
+        changed(tx.session().execute(grant).await?)?;
         self.open_attempt(tx, &candidate, terms).await?;
         let hold = Hold {
             job: candidate.job,
@@ -161,18 +157,12 @@ impl ClaimJob {
         candidate: &Candidate,
         terms: &PipelineTerms,
     ) -> Result<(), StoreError> {
-        let report = candidate.report.as_bytes().as_slice();
-        let number = sqlx::query(sql::NUMBER_ATTEMPT)
+        let report = candidate.report.as_bytes();
+        let number = statement(sql::NUMBER_ATTEMPT)
             .bind(report)
             .bind(candidate.token.stored());
-        changed(
-            number
-                .execute(&mut *tx.connection)
-                .await
-                .map_err(classify)?
-                .rows_affected(),
-        )?;
-        let open = sqlx::query(sql::INSERT_ATTEMPT)
+        changed(tx.session().execute(number).await?)?;
+        let open = statement(sql::INSERT_ATTEMPT)
             .bind(report)
             .bind(i64::from(candidate.attempt.get()))
             .bind(candidate.job)
@@ -181,7 +171,7 @@ impl ClaimJob {
             .bind(&terms.classifier_version)
             .bind(&terms.schema_version)
             .bind(tx.now.get());
-        open.execute(&mut *tx.connection).await.map_err(classify)?;
+        tx.session().execute(open).await?;
         Ok(())
     }
 }
@@ -197,21 +187,13 @@ fn granting(state: State) -> Event {
 
 /// Raises the report's token and closes the attempt that this cuts off, if there is one.
 async fn raise_fence(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<(), StoreError> {
-    let report = candidate.report.as_bytes().as_slice();
-    let raise = sqlx::query(sql::RAISE_FENCE)
+    let report = candidate.report.as_bytes();
+    let raise = statement(sql::RAISE_FENCE)
         .bind(report)
         .bind(candidate.fence.stored());
-    changed(
-        raise
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?
-            .rows_affected(),
-    )?;
-    let lose = sqlx::query(sql::LOSE_ATTEMPT)
-        .bind(report)
-        .bind(tx.now.get());
-    lose.execute(&mut *tx.connection).await.map_err(classify)?;
+    changed(tx.session().execute(raise).await?)?;
+    let lose = statement(sql::LOSE_ATTEMPT).bind(report).bind(tx.now.get());
+    tx.session().execute(lose).await?;
     Ok(())
 }
 
@@ -230,17 +212,12 @@ async fn end(
             Event::Elapse
         },
     )?;
-    let end = sqlx::query(sql::END_JOB)
+    let end = statement(sql::END_JOB)
         .bind(candidate.job)
         .bind(candidate.state.as_str())
         .bind(candidate.token.stored())
         .bind(tx.now.get());
-    changed(
-        end.execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?
-            .rows_affected(),
-    )?;
+    changed(tx.session().execute(end).await?)?;
     open_review(tx, candidate.report, &reason.into()).await
 }
 
@@ -250,8 +227,8 @@ async fn set_aside(
     why: String,
     corruption: Corruption,
 ) -> Result<Claim, StoreError> {
-    let aside = sqlx::query(sql::SET_ASIDE).bind(job).bind(why);
-    aside.execute(&mut *tx.connection).await.map_err(classify)?;
+    let aside = statement(sql::SET_ASIDE).bind(job).bind(why);
+    tx.session().execute(aside).await?;
     Ok(Claim::SetAside(corruption))
 }
 

@@ -1,40 +1,37 @@
-//! What people are shown.
+//! What people are shown, read; and what is bound.
 
-use fencepost_identity::key::{CallKey, ReportKey, ResultKey};
-use sqlx::{Executor, SqlitePool, sqlite::SqliteRow};
+use async_trait::async_trait;
+use fencepost_identity::key::{CallKey, MappingDigest, ReportKey, ResultKey};
 
 use super::{
-    candidate::{call_record, identity},
-    classify::classify,
-    dialect, now,
+    AttemptView, Bindings, Cursor, Filter, Page, ReportSummary, ReportView, ResultView, ReviewView,
+    StateCount, Stats, StoreError, VersionCount,
+    operation::{Reading, call_record, identity, now},
     row::Row,
+    session::{AnyRow, Session, statement},
+    sql,
 };
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, FencingToken, WorkerId},
-    store::{
-        AttemptView, Cursor, Filter, Page, ReportSummary, ReportView, ResultView, ReviewView,
-        StateCount, Stats, StoreError, VersionCount, sql,
-    },
 };
 
 /// The most lines of a page.
 const PAGE_LENGTH_MAX: u32 = 500;
 
-/// Whether reading works.
-pub(super) async fn ready(readers: SqlitePool) -> Result<(), StoreError> {
-    readers.execute(dialect::SCHEMA).await.map_err(classify)?;
-    Ok(())
-}
-
 /// A report, with what hangs on it.
-pub(super) async fn report(
-    readers: SqlitePool,
-    key: ReportKey,
-) -> Result<Option<ReportView>, StoreError> {
-    let report = sqlx::query(sql::REPORT).bind(key.as_bytes().to_vec());
-    let row = report.fetch_optional(&readers).await.map_err(classify)?;
-    row.map(|row| view(&Row::new(&row, key))).transpose()
+pub(super) struct Report(pub(super) ReportKey);
+
+#[async_trait]
+impl Reading for Report {
+    type Found = Option<ReportView>;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
+        let row = session
+            .row(statement(sql::REPORT).bind(self.0.as_bytes()))
+            .await?;
+        row.map(|row| view(&Row::new(&row, self.0))).transpose()
+    }
 }
 
 fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
@@ -92,15 +89,19 @@ fn review(row: &Row<'_>) -> Result<Option<ReviewView>, StoreError> {
 }
 
 /// The attempts on a report.
-pub(super) async fn attempts(
-    readers: SqlitePool,
-    key: ReportKey,
-) -> Result<Vec<AttemptView>, StoreError> {
-    let attempts = sqlx::query(sql::ATTEMPTS).bind(key.as_bytes().to_vec());
-    let rows = attempts.fetch_all(&readers).await.map_err(classify)?;
-    rows.iter()
-        .map(|row| attempt(&Row::new(row, key)))
-        .collect()
+pub(super) struct Attempts(pub(super) ReportKey);
+
+#[async_trait]
+impl Reading for Attempts {
+    type Found = Vec<AttemptView>;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
+        let attempts = statement(sql::ATTEMPTS).bind(self.0.as_bytes());
+        let rows = session.rows(attempts).await?;
+        rows.iter()
+            .map(|row| attempt(&Row::new(row, self.0)))
+            .collect()
+    }
 }
 
 fn attempt(row: &Row<'_>) -> Result<AttemptView, StoreError> {
@@ -123,49 +124,55 @@ fn attempt(row: &Row<'_>) -> Result<AttemptView, StoreError> {
 }
 
 /// A page of reports. One row that can't be understood does not hide the others.
-pub(super) async fn list(
-    readers: SqlitePool,
-    filter: Filter,
-    after: Option<Cursor>,
-    limit: u32,
-) -> Result<Page, StoreError> {
-    let limit = limit.clamp(1, PAGE_LENGTH_MAX);
-    let beginning = Cursor {
-        received: UnixMillis::new(i64::MAX),
-        key: ReportKey::from_bytes([0xff; 32]),
-    };
-    let after = after.unwrap_or(beginning);
-    let rows = sqlx::query(sql::LIST)
-        .bind(filter.state.map(|state| state.as_str()))
-        .bind(filter.tenant)
-        .bind(filter.pipeline)
-        .bind(after.received.get())
-        .bind(after.key.as_bytes().to_vec())
-        .bind(i64::from(limit) + 1);
-    let mut rows = rows.fetch_all(&readers).await.map_err(classify)?;
-    let length = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = rows.len() > length;
-    rows.truncate(length);
-    let next = match rows.last().filter(|_| more) {
-        Some(last) => Some(place(last)?),
-        None => None,
-    };
-    let mut page = Page {
-        reports: Vec::new(),
-        unreadable: Vec::new(),
-        next,
-    };
-    for row in &rows {
-        match summary(&Row::keyed(row, "report.report_key")) {
-            Ok(summary) => page.reports.push(summary),
-            Err(StoreError::Corrupt(corruption)) => page.unreadable.push(corruption),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(page)
+pub(super) struct List {
+    pub(super) filter: Filter,
+    pub(super) after: Option<Cursor>,
+    pub(super) limit: u32,
 }
 
-fn place(row: &SqliteRow) -> Result<Cursor, StoreError> {
+#[async_trait]
+impl Reading for List {
+    type Found = Page;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Page, StoreError> {
+        let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
+        let beginning = Cursor {
+            received: UnixMillis::new(i64::MAX),
+            key: ReportKey::from_bytes([0xff; 32]),
+        };
+        let after = self.after.unwrap_or(beginning);
+        let list = statement(sql::LIST)
+            .bind(self.filter.state.map(|state| state.as_str()))
+            .bind(&self.filter.tenant)
+            .bind(&self.filter.pipeline)
+            .bind(after.received.get())
+            .bind(after.key.as_bytes())
+            .bind(i64::from(limit) + 1);
+        let mut rows = session.rows(list).await?;
+        let length = usize::try_from(limit).unwrap_or(usize::MAX);
+        let more = rows.len() > length;
+        rows.truncate(length);
+        let next = match rows.last().filter(|_| more) {
+            Some(last) => Some(place(last)?),
+            None => None,
+        };
+        let mut page = Page {
+            reports: Vec::new(),
+            unreadable: Vec::new(),
+            next,
+        };
+        for row in &rows {
+            match summary(&Row::keyed(row, "report.report_key")) {
+                Ok(summary) => page.reports.push(summary),
+                Err(StoreError::Corrupt(corruption)) => page.unreadable.push(corruption),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(page)
+    }
+}
+
+fn place(row: &AnyRow) -> Result<Cursor, StoreError> {
     let row = Row::keyed(row, "report.report_key");
     Ok(Cursor {
         received: row.time("report.received_ms")?,
@@ -174,13 +181,20 @@ fn place(row: &SqliteRow) -> Result<Cursor, StoreError> {
 }
 
 /// Counts and ages. A state that can't be understood is counted with what is set aside.
-pub(super) async fn stats(readers: SqlitePool) -> Result<Stats, StoreError> {
-    let mut connection = readers.acquire().await.map_err(classify)?;
-    let now = UnixMillis::new(now(&mut connection).await?);
-    let counts = sqlx::query(sql::COUNTS)
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(classify)?;
+pub(super) struct AllStats;
+
+#[async_trait]
+impl Reading for AllStats {
+    type Found = Stats;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Stats, StoreError> {
+        stats(session).await
+    }
+}
+
+async fn stats(session: &mut Session<'_>) -> Result<Stats, StoreError> {
+    let now = now(session).await?;
+    let counts = session.one(statement(sql::COUNTS)).await?;
     let counts = Row::new(&counts, "");
     let mut stats = Stats {
         states: Vec::new(),
@@ -194,11 +208,7 @@ pub(super) async fn stats(readers: SqlitePool) -> Result<Stats, StoreError> {
         set_aside: counts.count("job.set_aside")?,
         unfinished: Vec::new(),
     };
-    let states = sqlx::query(sql::STATES)
-        .fetch_all(&mut *connection)
-        .await
-        .map_err(classify)?;
-    for row in &states {
+    for row in &session.rows(statement(sql::STATES)).await? {
         let row = Row::new(row, "");
         let count = row.count("report.report_key")?;
         let age = now.since(row.time("job.updated_ms")?);
@@ -212,10 +222,7 @@ pub(super) async fn stats(readers: SqlitePool) -> Result<Stats, StoreError> {
             Err(_) => stats.set_aside = stats.set_aside.saturating_add(count),
         }
     }
-    let rows = sqlx::query(sql::UNFINISHED)
-        .fetch_all(&mut *connection)
-        .await;
-    for row in &rows.map_err(classify)? {
+    for row in &session.rows(statement(sql::UNFINISHED)).await? {
         let row = Row::new(row, "");
         stats.unfinished.push(VersionCount {
             pipeline: row.text("job.pipeline")?,
@@ -224,4 +231,34 @@ pub(super) async fn stats(readers: SqlitePool) -> Result<Stats, StoreError> {
         });
     }
     Ok(stats)
+}
+
+/// All that is bound.
+pub(super) struct AllBindings;
+
+#[async_trait]
+impl Reading for AllBindings {
+    type Found = Bindings;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Bindings, StoreError> {
+        let mut bindings = Bindings::default();
+        for row in &session.rows(statement(sql::SOURCE_BINDINGS)).await? {
+            let source = Row::new(row, "").text("source_binding.source")?;
+            let digest = Row::new(row, &source)
+                .digest("source_binding.mapping_digest", MappingDigest::from_bytes)?;
+            bindings.sources.insert(source, digest);
+        }
+        for row in &session.rows(statement(sql::VERSION_BINDINGS)).await? {
+            let version = Row::new(row, "").text("version_binding.version")?;
+            let row = Row::new(row, &version);
+            let key = (
+                row.word("version_binding.kind")?,
+                row.text("version_binding.pipeline")?,
+                version,
+            );
+            let digest = row.digest("version_binding.digest", |bytes| bytes)?;
+            bindings.versions.insert(key, digest);
+        }
+        Ok(bindings)
+    }
 }

@@ -2,24 +2,35 @@
 
 use std::str::FromStr;
 
-use sqlx::{ColumnIndex, Decode, Row as _, Sqlite, Type, sqlite::SqliteRow};
+use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
 
-use super::classify::classify;
-use crate::{
-    clock::UnixMillis,
-    report::State,
-    store::{Corruption, StoreError},
-};
+use super::{Corruption, StoreError, classify::classify, session::AnyRow};
+use crate::{clock::UnixMillis, report::State};
 
 /// A row, read by the names that statements give to columns: `"table.column"`.
 pub(super) struct Row<'r> {
-    row: &'r SqliteRow,
+    row: &'r AnyRow,
     key: String,
+}
+
+/// What both drivers can read.
+trait Readable<'r>: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres> {}
+
+impl<'r, T> Readable<'r> for T where
+    T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>
+{
+}
+
+fn get<'r, T: Readable<'r>>(row: &'r AnyRow, column: &'static str) -> Result<T, sqlx::Error> {
+    match row {
+        AnyRow::Sqlite(row) => row.try_get(column),
+        AnyRow::Postgres(row) => row.try_get(column),
+    }
 }
 
 impl<'r> Row<'r> {
     /// Takes a row; `key` is how it is called when it can't be understood.
-    pub(super) fn new(row: &'r SqliteRow, key: impl ToString) -> Self {
+    pub(super) fn new(row: &'r AnyRow, key: impl ToString) -> Self {
         Self {
             row,
             key: key.to_string(),
@@ -27,8 +38,8 @@ impl<'r> Row<'r> {
     }
 
     /// Takes a row that brings its key along, in any column that holds bytes.
-    pub(super) fn keyed(row: &'r SqliteRow, column: &'static str) -> Self {
-        let bytes: Vec<u8> = row.try_get(column).unwrap_or_default();
+    pub(super) fn keyed(row: &'r AnyRow, column: &'static str) -> Self {
+        let bytes: Vec<u8> = get(row, column).unwrap_or_default();
         let key = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Self { row, key }
     }
@@ -44,11 +55,8 @@ impl<'r> Row<'r> {
         .into()
     }
 
-    fn get<T: Decode<'r, Sqlite> + Type<Sqlite>>(&self, name: &'static str) -> Result<T, StoreError>
-    where
-        &'static str: ColumnIndex<SqliteRow>,
-    {
-        self.row.try_get(name).map_err(|error| {
+    fn get<T: Readable<'r>>(&self, name: &'static str) -> Result<T, StoreError> {
+        get(self.row, name).map_err(|error| {
             let unreadable = matches!(error, sqlx::Error::ColumnDecode { .. });
             if unreadable {
                 self.corrupt(name)

@@ -2,30 +2,26 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-use sqlx::{Sqlite, query::Query, sqlite::SqliteArguments};
-
-use super::{
-    classify::classify,
-    record::stored,
-    row::Row,
-    writer::{Tx, Write},
-};
+use super::{Operation, Tx, record::stored};
 use crate::{
     clock::UnixMillis,
     report::{FencingToken, State},
-    store::{Held, Lost, RawAnswer, StoreError, lease::Hold, sql},
+    store::{
+        Held, Lost, RawAnswer, StoreError,
+        lease::Hold,
+        row::Row,
+        session::{Statement, statement},
+        sql,
+    },
 };
+use async_trait::async_trait;
 
 /// A statement that compares a lease: job, token and nonce are its first three parameters.
-pub(super) fn fenced<'q>(
-    statement: &'static str,
-    hold: &'q Hold,
-) -> Query<'q, Sqlite, SqliteArguments> {
-    sqlx::query(statement)
+pub(super) fn fenced(text: &'static str, hold: &Hold) -> Statement {
+    statement(text)
         .bind(hold.job)
         .bind(hold.token.stored())
-        .bind(hold.nonce.as_bytes().as_slice())
+        .bind(hold.nonce.as_bytes())
 }
 
 /// What counts while a lease stands.
@@ -40,10 +36,8 @@ pub(super) async fn standing(
     tx: &mut Tx<'_>,
     hold: &Hold,
 ) -> Result<Result<Standing, Lost>, StoreError> {
-    let held = fenced(sql::HELD_JOB, hold)
-        .fetch_optional(&mut *tx.connection)
-        .await;
-    let Some(row) = held.map_err(classify)? else {
+    let held = fenced(sql::HELD_JOB, hold);
+    let Some(row) = tx.session().row(held).await? else {
         return diagnose(tx, hold).await.map(Err);
     };
     let row = Row::new(&row, hold.job);
@@ -56,14 +50,10 @@ pub(super) async fn standing(
 
 /// Says why a lease matched no row.
 pub(super) async fn diagnose(tx: &mut Tx<'_>, hold: &Hold) -> Result<Lost, StoreError> {
-    let look = sqlx::query(sql::DIAGNOSE)
+    let look = statement(sql::DIAGNOSE)
         .bind(hold.job)
-        .bind(hold.report.as_bytes().as_slice());
-    let Some(row) = look
-        .fetch_optional(&mut *tx.connection)
-        .await
-        .map_err(classify)?
-    else {
+        .bind(hold.report.as_bytes());
+    let Some(row) = tx.session().row(look).await? else {
         return Ok(Lost::Gone);
     };
     let row = Row::new(&row, hold.job);
@@ -88,23 +78,21 @@ pub(super) async fn diagnose(tx: &mut Tx<'_>, hold: &Hold) -> Result<Lost, Store
 }
 
 /// Prolongs a lease.
-pub(super) struct Heartbeat {
-    pub(super) hold: Hold,
-    pub(super) length: Duration,
+pub(in crate::store) struct Heartbeat {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) length: Duration,
 }
 
 #[async_trait]
-impl Write for Heartbeat {
+impl Operation for Heartbeat {
     type Done = Held;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Held, StoreError> {
+        tx.lock(self.hold.report).await?;
         let until = tx.now.plus(self.length);
         let prolong = fenced(sql::HEARTBEAT, &self.hold).bind(until.get());
-        let prolonged = prolong
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?;
-        match prolonged.rows_affected() {
+        let prolonged = tx.session().execute(prolong).await?;
+        match prolonged {
             0 => diagnose(tx, &self.hold).await.map(Held::Lost),
             _ => Ok(Held::Yes { until }),
         }
@@ -112,16 +100,17 @@ impl Write for Heartbeat {
 }
 
 /// Keeps an answer before it is judged.
-pub(super) struct StoreRaw {
-    pub(super) hold: Hold,
-    pub(super) answer: RawAnswer,
+pub(in crate::store) struct StoreRaw {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) answer: RawAnswer,
 }
 
 #[async_trait]
-impl Write for StoreRaw {
+impl Operation for StoreRaw {
     type Done = Held;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Held, StoreError> {
+        tx.lock(self.hold.report).await?;
         let until = match standing(tx, &self.hold).await? {
             Ok(standing) => standing.until,
             Err(lost) => return Ok(Held::Lost(lost)),
@@ -129,17 +118,17 @@ impl Write for StoreRaw {
         let call = &self.answer.call;
         // Parameters 4 and on.
         let store = fenced(sql::STORE_RAW, &self.hold)
-            .bind(self.hold.report.as_bytes().as_slice())
+            .bind(self.hold.report.as_bytes())
             .bind(i64::from(self.hold.attempt.get()))
             .bind(&self.answer.raw)
-            .bind(self.hold.call_key.as_bytes().as_slice())
+            .bind(self.hold.call_key.as_bytes())
             .bind(&call.provider)
             .bind(&call.model)
             .bind(&call.request_id)
             .bind(stored(call.tokens_in))
             .bind(stored(call.tokens_out));
-        let stored = store.execute(&mut *tx.connection).await.map_err(classify)?;
-        match stored.rows_affected() {
+        let stored = tx.session().execute(store).await?;
+        match stored {
             0 => diagnose(tx, &self.hold).await.map(Held::Lost),
             _ => Ok(Held::Yes { until }),
         }

@@ -2,10 +2,12 @@
 
 use fencepost_identity::key::{EventKey, ReportKey, ResultKey};
 
-use super::{classify::classify, row::Row, writer::Tx};
+use super::Tx;
 use crate::{
     report::{AttemptOutcome, Event, State, Transition},
-    store::{CallRecord, Charge, ReviewNeed, StoreError, lease::Hold, sql},
+    store::{
+        CallRecord, Charge, ReviewNeed, StoreError, lease::Hold, row::Row, session::statement, sql,
+    },
 };
 
 /// What follows an event, or why this program should not have thought of it.
@@ -33,10 +35,10 @@ pub(super) async fn close_attempt(
     hold: &Hold,
     ending: Ending<'_>,
 ) -> Result<(), StoreError> {
-    let key = hold.report.as_bytes().as_slice();
+    let key = hold.report.as_bytes();
     let number = i64::from(hold.attempt.get());
     let call = ending.call;
-    let close = sqlx::query(sql::CLOSE_ATTEMPT)
+    let close = statement(sql::CLOSE_ATTEMPT)
         .bind(key)
         .bind(number)
         .bind(ending.outcome.as_str())
@@ -51,17 +53,14 @@ pub(super) async fn close_attempt(
         .bind(call.and_then(|call| call.request_id.clone()))
         .bind(call.and_then(|call| stored(call.tokens_in)))
         .bind(call.and_then(|call| stored(call.tokens_out)));
-    close.execute(&mut *tx.connection).await.map_err(classify)?;
+    tx.session().execute(close).await?;
     if ending.outcome.is_verdict() {
-        let verdict = sqlx::query(sql::RECORD_VERDICT)
+        let verdict = statement(sql::RECORD_VERDICT)
             .bind(key)
             .bind(number)
             .bind(ending.outcome.as_str())
-            .bind(hold.call_key.as_bytes().as_slice());
-        verdict
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?;
+            .bind(hold.call_key.as_bytes());
+        tx.session().execute(verdict).await?;
     }
     Ok(())
 }
@@ -77,15 +76,12 @@ pub(super) async fn open_review(
     report: ReportKey,
     need: &ReviewNeed,
 ) -> Result<(), StoreError> {
-    let open = sqlx::query(sql::OPEN_REVIEW)
-        .bind(report.as_bytes().as_slice())
+    let open = statement(sql::OPEN_REVIEW)
+        .bind(report.as_bytes())
         .bind(need.reason.as_str())
         .bind(&need.note)
         .bind(tx.now.get());
-    let row = open
-        .fetch_one(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
+    let row = tx.session().one(open).await?;
     let revision = Row::new(&row, report).count("review.revision")?;
     announce(tx, report, Announcement::ReviewOpened { revision }).await
 }
@@ -135,22 +131,14 @@ pub(super) async fn announce(
         Announcement::ResultFinal { result } => Some(result),
     };
     if let Some(result) = result {
-        let told = sqlx::query(sql::FINAL_ANNOUNCED).bind(result.as_bytes().to_vec());
-        if told
-            .fetch_optional(&mut *tx.connection)
-            .await
-            .map_err(classify)?
-            .is_some()
-        {
+        let told = statement(sql::FINAL_ANNOUNCED).bind(result.as_bytes());
+        if tx.session().row(told).await?.is_some() {
             return Ok(());
         }
     }
-    let key = report.as_bytes().as_slice();
-    let sequence = sqlx::query(sql::NEXT_SEQUENCE).bind(key);
-    let row = sequence
-        .fetch_one(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
+    let key = report.as_bytes();
+    let sequence = statement(sql::NEXT_SEQUENCE).bind(key);
+    let row = tx.session().one(sequence).await?;
     let row = Row::new(&row, report);
     let sequence = row.number("report.next_sequence")?;
     let event = EventKey::of(
@@ -158,17 +146,14 @@ pub(super) async fn announce(
         announcement.kind(),
         row.count("report.next_sequence")?,
     );
-    let insert = sqlx::query(sql::INSERT_EVENT)
-        .bind(event.as_bytes().as_slice())
+    let insert = statement(sql::INSERT_EVENT)
+        .bind(event.as_bytes())
         .bind(key)
         .bind(sequence)
         .bind(announcement.kind())
-        .bind(result.map(|result| result.as_bytes().to_vec()))
+        .bind(result.as_ref().map(ResultKey::as_bytes))
         .bind(announcement.payload(report).to_string())
         .bind(tx.now.get());
-    insert
-        .execute(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
+    tx.session().execute(insert).await?;
     Ok(())
 }

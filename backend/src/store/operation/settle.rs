@@ -1,20 +1,19 @@
 //! The commit fence, and the other ways in which a holder settles its job.
 
 use async_trait::async_trait;
-use fencepost_identity::key::ResultKey;
+use fencepost_identity::key::{ReportKey, ResultKey};
 
 use super::{
-    classify::classify,
+    Lane, Operation, Tx,
     hold::{Standing, diagnose, fenced, standing},
     record::{self, Announcement, Ending, close_attempt, follow, open_review},
-    writer::{Tx, Write},
 };
 use crate::{
     clock::UnixMillis,
     report::{AttemptOutcome, Event, ReviewReason, State},
     store::{
         AfterRejection, Charge, Commit, Commitment, Lost, Rejected, Rejection, Release, Released,
-        ReviewNeed, StoreError, lease::Hold, sql,
+        ReviewNeed, StoreError, lease::Hold, session::statement, sql,
     },
 };
 
@@ -42,11 +41,8 @@ async fn settle(
         })
         .bind(i64::from(settlement.outcome.is_verdict()))
         .bind(tx.now.get());
-    let settled = settle
-        .execute(&mut *tx.connection)
-        .await
-        .map_err(classify)?;
-    match settled.rows_affected() {
+    let settled = tx.session().execute(settle).await?;
+    match settled {
         0 => diagnose(tx, hold).await.map(Err),
         _ => Ok(Ok(())),
     }
@@ -62,47 +58,50 @@ fn attempts_are_spent(hold: &Hold, standing: &Standing, charge: Charge) -> bool 
 }
 
 /// Commits a valid value.
-pub(super) struct CommitJob {
-    pub(super) hold: Hold,
-    pub(super) value: Commitment,
+pub(in crate::store) struct CommitJob {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) value: Commitment,
 }
 
 impl CommitJob {
     async fn put_result(&self, tx: &mut Tx<'_>, result: ResultKey) -> Result<(), StoreError> {
         let hold = &self.hold;
-        let report = hold.report.as_bytes().as_slice();
-        let key = result.as_bytes().to_vec();
-        let retire = sqlx::query(sql::RETIRE_RESULT)
+        let report = hold.report.as_bytes();
+        let key = result.as_bytes();
+        let retire = statement(sql::RETIRE_RESULT)
             .bind(report)
             .bind(&hold.schema_version)
             .bind(tx.now.get());
-        retire
-            .execute(&mut *tx.connection)
-            .await
-            .map_err(classify)?;
-        let put = sqlx::query(sql::PUT_RESULT)
-            .bind(key.clone())
+        tx.session().execute(retire).await?;
+        let put = statement(sql::PUT_RESULT)
+            .bind(key)
             .bind(report)
             .bind(&hold.schema_version)
             .bind(&self.value.value)
             .bind(hold.token.stored())
             .bind(i64::from(hold.attempt.get()))
             .bind(tx.now.get());
-        put.execute(&mut *tx.connection).await.map_err(classify)?;
-        let point = sqlx::query(sql::SET_CURRENT_RESULT)
+        tx.session().execute(put).await?;
+        let point = statement(sql::SET_CURRENT_RESULT)
             .bind(report)
             .bind(key)
             .bind(hold.token.stored());
-        point.execute(&mut *tx.connection).await.map_err(classify)?;
+        tx.session().execute(point).await?;
         Ok(())
     }
 }
 
 #[async_trait]
-impl Write for CommitJob {
+impl Operation for CommitJob {
     type Done = Commit;
+    const LANE: Lane = Lane::Commit;
+
+    fn report(&self) -> Option<ReportKey> {
+        Some(self.hold.report)
+    }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Commit, StoreError> {
+        tx.lock(self.hold.report).await?;
         let event = match self.value.review {
             Some(_) => Event::NeedReview,
             None => Event::Commit,
@@ -142,16 +141,17 @@ impl Write for CommitJob {
 }
 
 /// Records that an attempt failed for good.
-pub(super) struct RejectJob {
-    pub(super) hold: Hold,
-    pub(super) rejection: Rejection,
+pub(in crate::store) struct RejectJob {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) rejection: Rejection,
 }
 
 #[async_trait]
-impl Write for RejectJob {
+impl Operation for RejectJob {
     type Done = Rejected;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Rejected, StoreError> {
+        tx.lock(self.hold.report).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Rejected::Lost(lost)),
@@ -197,9 +197,9 @@ impl Write for RejectJob {
 }
 
 /// Gives a lease back.
-pub(super) struct ReleaseJob {
-    pub(super) hold: Hold,
-    pub(super) release: Release,
+pub(in crate::store) struct ReleaseJob {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) release: Release,
 }
 
 impl ReleaseJob {
@@ -228,10 +228,11 @@ impl ReleaseJob {
 }
 
 #[async_trait]
-impl Write for ReleaseJob {
+impl Operation for ReleaseJob {
     type Done = Released;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Released, StoreError> {
+        tx.lock(self.hold.report).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Released::Lost(lost)),

@@ -1,0 +1,163 @@
+//! The store on any kind of database: what is asked becomes an operation or a reading.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use fencepost_identity::key::{MappingDigest, ReportKey};
+
+use super::{
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
+    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
+    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
+    lease::Hold,
+    operation::{
+        BindVersions, ClaimJob, CommitJob, Heartbeat, Ingest, Look, Operation, Reading,
+        RebindSource, RejectJob, ReleaseJob, StoreRaw,
+    },
+    reading,
+};
+
+/// What each kind of database does its own way.
+#[async_trait]
+pub(super) trait Engine: Send + Sync + 'static {
+    /// Has an operation carried out by a task of its own: a caller that goes away in the middle
+    /// leaves no connection behind in a transaction.
+    async fn write<O: Operation>(&self, operation: O) -> Result<O::Done, StoreError>
+    where
+        O::Done: Sync;
+
+    /// Reads, in a task of its own as well.
+    async fn read<R: Reading>(&self, reading: R) -> Result<R::Found, StoreError>;
+
+    /// Writes a consistent copy to a file.
+    async fn backup(&self, file: &Path) -> Result<Backup, StoreError>;
+
+    /// Whether a transaction can begin.
+    async fn ready(&self) -> Result<(), StoreError>;
+
+    /// Ends the use of the database.
+    async fn close(&self);
+}
+
+/// A database, open.
+#[derive(Debug)]
+pub struct Database<E> {
+    pub(super) engine: E,
+}
+
+/// Settles a job; should the database fail, the lease comes back.
+async fn settle<O: Operation>(
+    engine: &impl Engine,
+    lease: Lease,
+    settlement: impl FnOnce(Hold) -> O,
+) -> Result<O::Done, Unsettled>
+where
+    O::Done: Sync,
+{
+    let answer = engine.write(settlement(lease.hold.clone())).await;
+    answer.map_err(|error| Unsettled {
+        lease: Box::new(lease),
+        error,
+    })
+}
+
+#[async_trait]
+impl<E: Engine> Store for Database<E> {
+    async fn ingest(&self, report: NewReport) -> Result<Ingested, StoreError> {
+        let ingest = Ingest::new(report);
+        // A duplicate that brings nothing new is told without a transaction that could write.
+        match self.engine.read(Look(ingest.clone())).await? {
+            Some(ingested) => Ok(ingested),
+            None => self.engine.write(ingest).await,
+        }
+    }
+
+    async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError> {
+        self.engine.write(BindVersions(versions)).await
+    }
+
+    async fn bindings(&self) -> Result<Bindings, StoreError> {
+        self.engine.read(reading::AllBindings).await
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError> {
+        self.engine.write(ClaimJob(request)).await
+    }
+
+    async fn heartbeat(&self, lease: &Lease) -> Result<Held, StoreError> {
+        let heartbeat = Heartbeat {
+            hold: lease.hold.clone(),
+            length: lease.length,
+        };
+        self.engine.write(heartbeat).await
+    }
+
+    async fn store_raw(&self, lease: &Lease, answer: RawAnswer) -> Result<Held, StoreError> {
+        let hold = lease.hold.clone();
+        self.engine.write(StoreRaw { hold, answer }).await
+    }
+
+    async fn commit(&self, lease: Lease, value: Commitment) -> Result<Commit, Unsettled> {
+        settle(&self.engine, lease, |hold| CommitJob { hold, value }).await
+    }
+
+    async fn reject(&self, lease: Lease, rejection: Rejection) -> Result<Rejected, Unsettled> {
+        settle(&self.engine, lease, |hold| RejectJob { hold, rejection }).await
+    }
+
+    async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled> {
+        settle(&self.engine, lease, |hold| ReleaseJob { hold, release }).await
+    }
+
+    async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError> {
+        self.engine.read(reading::Report(key)).await
+    }
+
+    async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError> {
+        self.engine.read(reading::Attempts(key)).await
+    }
+
+    async fn list(
+        &self,
+        filter: Filter,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<Page, StoreError> {
+        let list = reading::List {
+            filter,
+            after,
+            limit,
+        };
+        self.engine.read(list).await
+    }
+
+    async fn stats(&self) -> Result<Stats, StoreError> {
+        self.engine.read(reading::AllStats).await
+    }
+
+    async fn rebind_source(
+        &self,
+        source: String,
+        digest: MappingDigest,
+        actor: String,
+    ) -> Result<Rebound, StoreError> {
+        let rebind = RebindSource {
+            source,
+            digest,
+            actor,
+        };
+        self.engine.write(rebind).await
+    }
+
+    async fn backup(&self, file: &Path) -> Result<Backup, StoreError> {
+        self.engine.backup(file).await
+    }
+
+    async fn ready(&self) -> Result<(), StoreError> {
+        self.engine.ready().await
+    }
+
+    async fn close(&self) {
+        self.engine.close().await;
+    }
+}

@@ -1,0 +1,95 @@
+//! What only Postgres says this way, or needs to say at all because others write at the same time.
+
+/// Begins a transaction that waits for nobody for ever: not for a lock, and with nobody waiting for
+/// it should this process fall silent in the middle. Its isolation is stated because a server may
+/// have another default; the locks below are what keeps writers apart.
+pub(super) const BEGIN: &str = "
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '5s';
+SET LOCAL statement_timeout = '30s';
+SET LOCAL idle_in_transaction_session_timeout = '60s'";
+
+/// Begins a transaction that only reads.
+pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
+
+/// Ends a transaction; when it answers, the disk has it.
+pub(super) const COMMIT: &str = "COMMIT";
+
+/// Ends a transaction, and nothing of it is left.
+pub(super) const ROLLBACK: &str = "ROLLBACK";
+
+/// The database's clock, in milliseconds: the moment of asking, not that of the transaction's
+/// beginning.
+pub(in crate::store) const NOW: &str = r#"
+SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT) AS "clock.now""#;
+
+/// Locks a report and with it all that hangs on it. Foreign keys to it may still be checked.
+pub(in crate::store) const LOCK_REPORT: &str = r#"
+SELECT fence AS "report.fence" FROM report WHERE report_key = $1 FOR NO KEY UPDATE"#;
+
+/// Locks the report of the job that comes first among those whose report nobody has locked.
+pub(in crate::store) const LOCK_CANDIDATE: &str = r#"
+SELECT j.job_id AS "job.job_id"
+  FROM job j JOIN report r ON r.report_key = j.report_key
+ WHERE j.pipeline = $1
+   AND j.state IN ('accepted', 'running', 'validation_rejected') AND j.set_aside IS NULL
+   AND (j.classifier_version IS NULL OR j.classifier_version = $2)
+ ORDER BY CASE j.state WHEN 'running' THEN j.lease_until_ms ELSE j.due_ms END NULLS FIRST, j.job_id
+ LIMIT 1
+   FOR NO KEY UPDATE OF r SKIP LOCKED"#;
+
+/// Locks what is bound: nobody else binds anything before the transaction ends.
+pub(in crate::store) const LOCK_BINDINGS: &str = "
+LOCK TABLE version_binding, source_binding IN SHARE ROW EXCLUSIVE MODE";
+
+/// One at a time migrates; the number stands for that alone. The lock ends with the transaction, so
+/// that none is left behind by who was killed.
+pub(super) const LOCK_MIGRATION: &str = "SELECT pg_advisory_xact_lock(7310868735424201330)";
+
+/// How many tables there are in the schema that is used, and whether one is the list of migrations.
+pub(super) const TABLES: &str = r#"
+SELECT count(*) AS "tables.all", count(*) FILTER (WHERE tablename = 'migration') AS "tables.ours"
+  FROM pg_tables WHERE schemaname = current_schema()"#;
+
+/// Makes the list of migrations.
+pub(super) const MAKE_LEDGER: &str = "
+CREATE TABLE IF NOT EXISTS migration (
+  version BIGINT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  applied_ms BIGINT NOT NULL
+)";
+
+/// The schema of the database.
+pub(super) const SCHEMA: &str = r#"
+SELECT coalesce(max(version), 0) AS "migration.version" FROM migration"#;
+
+/// Records a migration. Fence: the primary key `version`.
+pub(super) const RECORD_STEP: &str = "
+INSERT INTO migration (version, name, applied_ms) VALUES ($1, $2, $3)";
+
+/// Whether a commit that was answered can be lost.
+pub(super) const DURABILITY: &str = r#"
+SELECT current_setting('synchronous_commit') AS "setting.synchronous_commit",
+       current_setting('fsync') AS "setting.fsync""#;
+
+/// Whether the server takes writes: a stand-by does not.
+pub(super) const CAN_WRITE: &str = "SELECT set_config('transaction_read_only', 'off', true)";
+
+/// The statements above.
+#[cfg(test)]
+pub(super) const DIALECT: &[&str] = &[
+    BEGIN_READING,
+    COMMIT,
+    ROLLBACK,
+    NOW,
+    LOCK_REPORT,
+    LOCK_CANDIDATE,
+    LOCK_BINDINGS,
+    LOCK_MIGRATION,
+    TABLES,
+    MAKE_LEDGER,
+    SCHEMA,
+    RECORD_STEP,
+    DURABILITY,
+    CAN_WRITE,
+];
