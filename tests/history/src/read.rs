@@ -26,7 +26,7 @@ pub enum Database<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The database can't be asked.
-    #[error("the database does not answer")]
+    #[error("the database can't be read: {0}")]
     Database(#[from] sqlx::Error),
     /// A value is not what its column holds.
     #[error("{column} holds `{value}`")]

@@ -8,6 +8,7 @@
 )]
 
 mod broken;
+mod postgres;
 mod records;
 mod sound;
 mod sqlite;

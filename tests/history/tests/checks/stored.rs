@@ -61,7 +61,8 @@ pub(crate) fn statements(history: &History, blob: Blob) -> String {
             "INSERT INTO report (report_key, tenant, namespace, report_id, version, source,
                                  pipeline, mapping_digest, input, input_hash, links, fence,
                                  received_ms)
-             VALUES ({key}, 't', 'n', 'i', '1', 's', 'p', {any}, {any}, {any}, '[]', {fence}, {at});"
+             VALUES ({key}, 't', 'n', 'i', '1', 's', 'p', {any}, {any}, {any}, '[]', {fence},
+                     {at});"
         )
         .unwrap();
     }
