@@ -253,9 +253,10 @@ mod tests {
             connection.execute(text).await.unwrap();
         }
         let mut tx = sqlx::Connection::begin(&mut connection).await.unwrap();
-        let tables = include_str!("../../migrations/postgres/0001_reports.sql");
         tx.execute(dialect::MAKE_LEDGER).await.unwrap();
-        tx.execute(sqlx::raw_sql(tables)).await.unwrap();
+        for (_, tables) in migrate::STEPS {
+            tx.execute(sqlx::raw_sql(*tables)).await.unwrap();
+        }
         let mut count = 0;
         for statement in sql::all().chain(dialect::DIALECT.iter().copied()) {
             let prepared = tx.prepare(statement.into_sql_str()).await;

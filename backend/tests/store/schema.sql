@@ -12,6 +12,12 @@ CREATE UNIQUE INDEX outbox_final ON outbox (result_key) WHERE kind = 'result.fin
 
 CREATE INDEX outbox_undelivered ON outbox (created_ms) WHERE delivered_ms IS NULL;
 
+CREATE INDEX pause_ended ON pause (subject, ended_ms) WHERE ended_ms IS NOT NULL;
+
+CREATE UNIQUE INDEX pause_open ON pause (subject) WHERE ended_ms IS NULL;
+
+CREATE UNIQUE INDEX report_current ON report (namespace, tenant, report_id) WHERE is_current = 1;
+
 CREATE INDEX report_newest ON report (received_ms, report_key);
 
 CREATE UNIQUE INDEX result_current ON result (report_key) WHERE status = 'current';
@@ -109,7 +115,7 @@ CREATE TABLE job (
   elapsed_from_ms INTEGER NOT NULL,
   set_aside TEXT,
   created_ms INTEGER NOT NULL,
-  updated_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL, rounds INTEGER NOT NULL DEFAULT 1 CHECK (rounds > 0),
   UNIQUE (report_key, classifier_version),
   CHECK ((state = 'terminal') = (outcome IS NOT NULL)),
   CHECK ((state = 'running') = (lease_until_ms IS NOT NULL)),
@@ -136,10 +142,17 @@ CREATE TABLE outbox (
 ) STRICT;
 
 CREATE TABLE pause (
-  credential TEXT NOT NULL PRIMARY KEY,
-  reason TEXT NOT NULL,
+  pause_id INTEGER PRIMARY KEY,
+  subject TEXT NOT NULL,
+  reason TEXT NOT NULL CHECK (
+    reason IN ('auth', 'quota', 'invalid_request', 'context_too_long', 'operator')
+  ),
   since_ms INTEGER NOT NULL,
-  probe_ms INTEGER NOT NULL
+  probe_ms INTEGER,
+  probes INTEGER NOT NULL DEFAULT 0,
+  ended_ms INTEGER,
+  ended_by TEXT,
+  CHECK ((ended_ms IS NULL) = (ended_by IS NULL))
 ) STRICT;
 
 CREATE TABLE report (
@@ -161,16 +174,18 @@ CREATE TABLE report (
   next_attempt INTEGER NOT NULL DEFAULT 1,
   next_sequence INTEGER NOT NULL DEFAULT 1,
   received_ms INTEGER NOT NULL
-) STRICT;
+, is_current INTEGER CHECK (is_current IN (0, 1))) STRICT;
 
-CREATE TABLE result (
+CREATE TABLE "result" (
   result_key BLOB NOT NULL PRIMARY KEY CHECK (length(result_key) = 32),
   report_key BLOB NOT NULL REFERENCES report (report_key),
   schema_version TEXT NOT NULL,
   value TEXT,
-  token INTEGER NOT NULL CHECK (token > 0),
-  attempt_number INTEGER NOT NULL,
+  token INTEGER NOT NULL CHECK (token >= 0),
+  attempt_number INTEGER,
   status TEXT NOT NULL CHECK (status IN ('current', 'candidate', 'history')),
+  candidate TEXT,
+  candidate_attempt INTEGER,
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL,
   UNIQUE (report_key, schema_version),
@@ -197,6 +212,13 @@ CREATE TABLE source_binding (
   source TEXT NOT NULL PRIMARY KEY,
   mapping_digest BLOB NOT NULL CHECK (length(mapping_digest) = 32),
   bound_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE strike (
+  subject TEXT NOT NULL PRIMARY KEY,
+  reason TEXT NOT NULL CHECK (reason IN ('invalid_request', 'context_too_long')),
+  count INTEGER NOT NULL CHECK (count > 0),
+  last_report BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE version_binding (

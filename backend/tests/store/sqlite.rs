@@ -9,12 +9,15 @@ use fencepost::{
         StoreError, VersionKind,
     },
 };
-use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
     fixture::{Database, grant, ingest, key, report, value},
     sqlite_fixture::Sqlite,
 };
+
+/// The schema of this program.
+const NEWEST: i64 = 2;
 
 async fn connect(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -95,16 +98,41 @@ async fn migrating_is_done_once_by_however_many() {
         .fetch_one(&mut connect(&file).await)
         .await
         .unwrap();
-    assert_eq!(steps, 1);
-    assert_eq!(
-        store::migrate(&url).await.unwrap(),
-        Migrated { from: 1, to: 1 }
-    );
+    assert_eq!(steps, NEWEST);
+    let (from, to) = (NEWEST, NEWEST);
+    assert_eq!(store::migrate(&url).await.unwrap(), Migrated { from, to });
     let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
         .fetch_one(&mut connect(&file).await)
         .await
         .unwrap();
     assert_eq!(mode, "wal");
+}
+
+/// A table that others refer to is replaced on the way.
+#[tokio::test]
+async fn what_an_older_program_stored_is_there_after_the_migration() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("fencepost.db");
+    let mut older = connect(&file).await;
+    for text in [
+        include_str!("../../migrations/sqlite/0001_reports.sql"),
+        "CREATE TABLE migration (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,
+           applied_ms INTEGER NOT NULL) STRICT;
+         INSERT INTO migration VALUES (1, 'reports', 1)",
+        include_str!("rows_of_schema_1.sql"),
+    ] {
+        older.execute(sqlx::raw_sql(text)).await.unwrap();
+    }
+    older.close().await.unwrap();
+    let url = format!("sqlite://{}", file.display());
+    let (from, to) = (1, NEWEST);
+    assert_eq!(store::migrate(&url).await.unwrap(), Migrated { from, to });
+    let store = store::open(&url).await.unwrap();
+    let page = store.list(Filter::default(), None, 10).await.unwrap();
+    assert_eq!((page.reports.len(), page.unreadable.len()), (1, 0));
+    let report = store.report(page.reports[0].key).await.unwrap().unwrap();
+    assert_eq!(report.result.unwrap().value, r#"{"category":"spam"}"#);
+    assert_eq!(store.attempts(page.reports[0].key).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -120,7 +148,7 @@ async fn a_newer_schema_is_refused_and_nothing_is_written() {
         match store::open(&db.url()).await.map(|_| ()) {
             Err(StoreError::NewerSchema {
                 found: 999,
-                known: 1,
+                known: NEWEST,
             }) => {}
             other => panic!("{other:?}"),
         }
@@ -328,7 +356,7 @@ async fn a_look_tells_of_another_schema_and_writes_nothing() {
     let current = store::look(&db.url()).await.unwrap();
     assert_eq!(current, Looked::Bindings(bindings));
 
-    let (found, known) = (0, 1);
+    let (found, known) = (0, NEWEST);
     db.execute("DELETE FROM migration").await;
     let (contents, changes) = (db.contents().await, db.changes().await);
     let older = store::look(&db.url()).await.unwrap();

@@ -12,10 +12,16 @@ use crate::store::{
 };
 
 /// The steps, in order: the first one makes schema 1.
-const STEPS: &[(&str, &str)] = &[(
-    "reports",
-    include_str!("../../../migrations/postgres/0001_reports.sql"),
-)];
+pub(super) const STEPS: &[(&str, &str)] = &[
+    (
+        "reports",
+        include_str!("../../../migrations/postgres/0001_reports.sql"),
+    ),
+    (
+        "fences",
+        include_str!("../../../migrations/postgres/0002_fences.sql"),
+    ),
+];
 
 /// Migrates a database. Several processes may do so at once: one does it, the others find it done.
 ///

@@ -41,6 +41,9 @@ CREATE TABLE IF NOT EXISTS migration (
 /// The schema of the database.
 pub(super) const SCHEMA: &str = "SELECT coalesce(max(version), 0) FROM migration";
 
+/// Rows that refer to one that is not there.
+pub(super) const DANGLING: &str = "PRAGMA foreign_key_check";
+
 /// Records a migration. Fence: the primary key `version`.
 pub(super) const RECORD_STEP: &str = "
 INSERT INTO migration (version, name, applied_ms) VALUES ($1, $2, $3)";
@@ -59,5 +62,6 @@ pub(super) const DIALECT: &[&str] = &[
     TABLES,
     MAKE_LEDGER,
     SCHEMA,
+    DANGLING,
     RECORD_STEP,
 ];

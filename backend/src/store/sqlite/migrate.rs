@@ -8,10 +8,16 @@ use super::{SqliteOptions, dialect};
 use crate::store::{Migrated, StoreError, classify::classify, operation::now, session::Session};
 
 /// The steps, in order: the first one makes schema 1.
-const STEPS: &[(&str, &str)] = &[(
-    "reports",
-    include_str!("../../../migrations/sqlite/0001_reports.sql"),
-)];
+const STEPS: &[(&str, &str)] = &[
+    (
+        "reports",
+        include_str!("../../../migrations/sqlite/0001_reports.sql"),
+    ),
+    (
+        "fences",
+        include_str!("../../../migrations/sqlite/0002_fences.sql"),
+    ),
+];
 
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.
 ///
@@ -25,7 +31,11 @@ pub(super) async fn migrate_with(
     file: &Path,
     options: SqliteOptions,
 ) -> Result<Migrated, StoreError> {
-    let connect = options.writing(file).create_if_missing(true);
+    // A table that others refer to can only be replaced while nobody looks; a check follows.
+    let connect = options
+        .writing(file)
+        .create_if_missing(true)
+        .foreign_keys(false);
     let mut connection = connect.connect().await.map_err(classify)?;
     refuse_unless_ours(&mut connection).await?;
     use_log(&connect, &mut connection, options.busy_timeout).await?;
@@ -105,7 +115,15 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
             step.execute(&mut *connection).await.map_err(classify)?;
         }
     }
-    Ok(Migrated { from, to })
+    let dangling = sqlx::query(dialect::DANGLING)
+        .fetch_optional(&mut *connection)
+        .await;
+    match dangling.map_err(classify)? {
+        None => Ok(Migrated { from, to }),
+        Some(_) => Err(StoreError::Contradiction(
+            "a row refers to one that is not there".to_owned(),
+        )),
+    }
 }
 
 /// The schema that this program makes.
