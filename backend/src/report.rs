@@ -1,11 +1,13 @@
 //! What the backend knows of a report: its states, and the values that fence it.
 
 mod attempt;
+mod order;
 mod state;
 
 use std::fmt;
 
 pub use attempt::{AttemptNumber, AttemptOutcome, ReviewReason};
+pub use order::{OrderValue, VersionStatus};
 pub use state::{Event, Outcome, State, StateWord, Transition, transition};
 
 /// A word that stands for nothing: neither a state, nor an outcome, nor a reason.

@@ -87,6 +87,8 @@ pub enum Step {
         /// Whether the attempt counts.
         charge: Charge,
     },
+    /// A newer version took the report's place: nothing follows.
+    Outdated(ReportKey),
     /// The lease no longer stands; nothing was written.
     Superseded {
         /// The report.
@@ -138,6 +140,7 @@ impl Worker {
                 warn!(report = %key, "time for the job is over: sent to review");
                 Ok(Step::SentToReview(key))
             }
+            Claim::Superseded(key) => Ok(Step::Outdated(key)),
             Claim::SetAside(corruption) => {
                 error!(row = %corruption, "a row can't be understood: set aside");
                 Ok(Step::SetAside(corruption))

@@ -16,6 +16,7 @@ mod store {
     pub(crate) mod fixture;
     pub(crate) mod ingress;
     pub(crate) mod lease;
+    pub(crate) mod order;
     pub(crate) mod postgres;
     pub(crate) mod postgres_fixture;
     pub(crate) mod rounds;
@@ -90,6 +91,16 @@ macro_rules! suite {
                     a_failed_commit_leaves_nothing_half_written,
                     a_commit_whose_reply_was_lost_is_told_so,
                     a_caller_that_hangs_up_commits_all_or_nothing,
+                }
+                order: {
+                    a_newer_version_ends_what_nobody_has_begun,
+                    a_late_older_version_is_stored_and_never_current,
+                    a_newer_version_closes_the_review_item,
+                    a_running_job_of_an_older_version_ends_without_a_person,
+                    a_final_answer_of_an_older_version_is_kept,
+                    a_lost_lease_of_an_older_version_is_not_granted_again,
+                    without_an_order_nothing_is_called_current,
+                    versions_that_come_at_once_have_one_current,
                 }
                 corrupt: {
                     a_row_that_cannot_be_understood_is_set_aside,

@@ -94,6 +94,9 @@ fn print(report: &ReportView, attempts: &[AttemptView]) {
         vec!["updated".to_owned(), summary.updated.to_string()],
         vec!["conflicts".to_owned(), report.conflicts.to_string()],
     ];
+    if let Some(status) = report.version_status {
+        rows.push(vec!["among versions".to_owned(), status.to_string()]);
+    }
     if let Some(result) = &report.result {
         rows.push(vec!["result".to_owned(), printable(&result.value)]);
         rows.push(vec!["schema".to_owned(), result.schema_version.clone()]);

@@ -13,7 +13,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     clock::UnixMillis,
-    report::{AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, WorkerId},
+    report::{
+        AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, VersionStatus, WorkerId,
+    },
     store::{
         AttemptView, CallRecord, Page, ReportSummary, ReportView, ResultView, ReviewStatus,
         ReviewView, Stats,
@@ -93,6 +95,8 @@ pub struct ReportWire {
     classifier_version: Option<String>,
     token: FencingToken,
     order: Option<String>,
+    /// `current` or `superseded`; null where versions have no order.
+    version_status: Option<VersionStatus>,
     links: BTreeMap<String, String>,
     result: Option<ResultWire>,
     /// For pipelines whose result is a list of them.
@@ -108,6 +112,7 @@ impl From<ReportView> for ReportWire {
             classifier_version: report.classifier_version,
             token: report.token,
             order: report.order,
+            version_status: report.version_status,
             links: report.links.into_iter().collect(),
             result: report.result.map(ResultWire::from),
             findings: [],

@@ -6,7 +6,6 @@
 //! none spoils another.
 
 use async_trait::async_trait;
-use fencepost_identity::key::ReportKey;
 use tokio::sync::oneshot;
 
 use super::{
@@ -39,7 +38,7 @@ pub(super) enum Condition {
 #[async_trait]
 pub(super) trait Queued: Send + Sync {
     /// By what a batch is sorted.
-    fn report(&self) -> Option<ReportKey>;
+    fn rank(&self) -> [u8; 32];
 
     /// Carries it out, and keeps the answer for later.
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError>;
@@ -82,8 +81,8 @@ impl<O: Operation> Queued for Pending<O>
 where
     O::Done: Sync,
 {
-    fn report(&self) -> Option<ReportKey> {
-        self.operation.report()
+    fn rank(&self) -> [u8; 32] {
+        self.operation.rank()
     }
 
     async fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
@@ -108,7 +107,7 @@ pub(super) async fn carry_out(
     session: &mut Session<'_>,
     bounds: Bounds,
 ) -> Condition {
-    batch.sort_by_key(|queued| queued.report());
+    batch.sort_by_key(|queued| queued.rank());
     match transact(&mut batch, session, bounds).await {
         Ended::Committed => {
             batch.into_iter().for_each(Queued::answer);

@@ -7,20 +7,26 @@ mod hold;
 mod ingest;
 mod record;
 mod settle;
+mod version;
 
 use async_trait::async_trait;
 use fencepost_identity::key::ReportKey;
 
 pub(super) use self::{
     bind::{BindVersions, RebindSource},
-    candidate::{call_record, identity},
+    candidate::{call_record, identity, version_status},
     claim::ClaimJob,
     hold::{Heartbeat, StoreRaw},
     ingest::{Ingest, Look},
     settle::{CommitJob, RejectJob, ReleaseJob},
 };
-use super::{StoreError, postgres, row::Row, session::Session, session::statement, sqlite};
-use crate::clock::UnixMillis;
+use super::{
+    StoreError, postgres,
+    row::Row,
+    session::{Session, statement},
+    sql, sqlite,
+};
+use crate::{clock::UnixMillis, report::VersionStatus};
 
 /// What is done in one transaction. An error leaves nothing of it behind. It may be run again
 /// after an error, from the beginning.
@@ -32,10 +38,10 @@ pub(super) trait Operation: Send + Sync + 'static {
     /// Which others it may share a transaction with.
     const LANE: Lane = Lane::Own;
 
-    /// The report that it is about, by which operations that share a transaction are sorted: two
-    /// transactions that lock the same reports lock them in the same order.
-    fn report(&self) -> Option<ReportKey> {
-        None
+    /// By what operations that share a transaction are sorted, so that two transactions which lock
+    /// the same things lock them in the same order: the report's key, or what stands for its thing.
+    fn rank(&self) -> [u8; 32] {
+        [0; 32]
     }
 
     /// Does it.
@@ -52,6 +58,19 @@ pub(super) enum Lane {
     Ingest,
     /// Results that are committed.
     Commit,
+}
+
+/// What is known of a report once it is locked.
+pub(super) struct Locked {
+    /// Which of the versions it is; none where they have no order.
+    pub(super) version: Option<VersionStatus>,
+}
+
+impl Locked {
+    /// Whether a newer version took the report's place: nothing more is to be begun for it.
+    pub(super) fn is_superseded(&self) -> bool {
+        self.version == Some(VersionStatus::Superseded)
+    }
 }
 
 /// A transaction that may write.
@@ -83,14 +102,39 @@ impl<'c> Tx<'c> {
 
     /// Locks a report: whatever hangs on it is written by one transaction at a time. Every
     /// operation on a report that is there locks it before anything else, so that none waits for
-    /// another in a circle. Where a transaction is alone in writing anyway, there is nothing to do.
-    pub(super) async fn lock(&mut self, report: ReportKey) -> Result<(), StoreError> {
+    /// another in a circle. Where a transaction is alone in writing anyway, this only looks.
+    pub(super) async fn lock(&mut self, report: ReportKey) -> Result<Locked, StoreError> {
+        let row = match self.session {
+            Session::Sqlite(_) => {
+                let look = statement(sql::VERSION_STATUS).bind(report.as_bytes());
+                self.session.row(look).await?
+            }
+            Session::Postgres(..) => {
+                let lock = statement(postgres::LOCK_REPORT).bind(report.as_bytes());
+                let row = self.session.row(lock).await?;
+                // It may have waited.
+                self.now = now(&mut self.session).await?;
+                row
+            }
+        };
+        let Some(row) = row else {
+            return Ok(Locked { version: None });
+        };
+        let row = Row::new(&row, report);
+        let version = version_status(&row)?;
+        Ok(Locked { version })
+    }
+
+    /// Locks what is known of a thing, whichever of its versions: they are put in order one at a
+    /// time. Others of the same name may be locked with it, which only makes them wait.
+    pub(super) async fn lock_thing(&mut self, thing: [u8; 32]) -> Result<(), StoreError> {
         match self.session {
             Session::Sqlite(_) => Ok(()),
             Session::Postgres(..) => {
-                let lock = statement(postgres::LOCK_REPORT).bind(report.as_bytes());
-                self.session.row(lock).await?;
-                self.now = now(&mut self.session).await?;
+                let [a, b, c, d, e, f, g, h, ..] = thing;
+                let number = i64::from_be_bytes([a, b, c, d, e, f, g, h]);
+                let lock = statement(postgres::LOCK_NUMBER).bind(number);
+                self.session.one(lock).await?;
                 Ok(())
             }
         }

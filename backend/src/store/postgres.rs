@@ -22,7 +22,7 @@ use sqlx::{
 use self::lane::{Lane, gone};
 pub(super) use self::{
     code::by_code,
-    dialect::{LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_REPORT, NOW},
+    dialect::{LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_NUMBER, LOCK_REPORT, NOW},
     look::look,
     migrate::migrate,
 };

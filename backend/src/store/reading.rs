@@ -6,7 +6,7 @@ use fencepost_identity::key::{CallKey, MappingDigest, ReportKey, ResultKey};
 use super::{
     AttemptView, Bindings, Cursor, Filter, Page, ReportSummary, ReportView, ResultView, ReviewView,
     StateCount, Stats, StoreError, VersionCount,
-    operation::{Reading, call_record, identity, now},
+    operation::{Reading, call_record, identity, now, version_status},
     row::Row,
     session::{AnyRow, Session, statement},
     sql,
@@ -40,6 +40,7 @@ fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
         summary: summary(row)?,
         links,
         order: row.text_or_none("report.order_value")?,
+        version_status: version_status(row)?,
         classifier_version: row.text_or_none("job.classifier_version")?,
         token: row.stored("report.fence", FencingToken::from_stored)?,
         result: result(row)?,

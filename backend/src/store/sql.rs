@@ -5,11 +5,13 @@
 //! of states and outcomes stand here and in the schema only.
 
 mod ingress;
+mod ordering;
 mod reading;
 mod settling;
 mod working;
 
 pub(super) use ingress::*;
+pub(super) use ordering::*;
 pub(super) use reading::*;
 pub(super) use settling::*;
 pub(super) use working::*;
@@ -17,7 +19,7 @@ pub(super) use working::*;
 /// All statements, for the test that each of them prepares.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    [INGRESS, READING, SETTLING, WORKING]
+    [INGRESS, ORDERING, READING, SETTLING, WORKING]
         .into_iter()
         .flatten()
         .copied()

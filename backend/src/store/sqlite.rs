@@ -247,6 +247,7 @@ mod tests {
     async fn every_statement_is_in_the_list() {
         let files = [
             include_str!("sql/ingress.rs"),
+            include_str!("sql/ordering.rs"),
             include_str!("sql/reading.rs"),
             include_str!("sql/settling.rs"),
             include_str!("sql/working.rs"),

@@ -11,8 +11,8 @@ use super::{CallRecord, Corruption};
 use crate::{
     clock::UnixMillis,
     report::{
-        AttemptNumber, AttemptOutcome, FencingToken, ReviewReason, State, StateWord, WorkerId,
-        words,
+        AttemptNumber, AttemptOutcome, FencingToken, ReviewReason, State, StateWord, VersionStatus,
+        WorkerId, words,
     },
 };
 
@@ -25,6 +25,8 @@ pub struct ReportView {
     pub links: Vec<(String, String)>,
     /// What tells which version is current.
     pub order: Option<String>,
+    /// Which of the versions it is; none where they have no order.
+    pub version_status: Option<VersionStatus>,
     /// The version that its job is bound to, since the first grant.
     pub classifier_version: Option<String>,
     /// The token of the last grant; 0 before the first.

@@ -55,6 +55,9 @@ pub enum Claim {
     Exhausted(ReportKey),
     /// A job's time was over: it went to review, and nothing is to be called.
     Elapsed(ReportKey),
+    /// A newer version took the report's place while a worker had it, whose lease ran out: the job
+    /// ended, and nothing is to be called.
+    Superseded(ReportKey),
     /// A job can't be understood: it was set aside, so that the others go on.
     SetAside(Corruption),
 }
@@ -178,6 +181,9 @@ pub enum Commit {
     Final(ResultKey),
     /// The value is the report's result, and a person has to see it.
     InReview(ResultKey),
+    /// The value is the report's result; a person would have to see it, had a newer version not
+    /// taken the report's place meanwhile.
+    Superseded(ResultKey),
     /// The lease no longer stands; nothing was written.
     Lost(Lost),
 }
@@ -214,6 +220,8 @@ pub enum Rejected {
     },
     /// A person is asked.
     SentToReview(ReviewReason),
+    /// A newer version took the report's place meanwhile: nothing follows.
+    Superseded,
     /// The lease no longer stands; nothing was written.
     Lost(Lost),
 }
@@ -254,6 +262,8 @@ pub enum Released {
     },
     /// The attempts are spent: a person is asked.
     SentToReview(ReviewReason),
+    /// A newer version took the report's place meanwhile: nothing follows.
+    Superseded,
     /// The lease no longer stands; nothing was written.
     Lost(Lost),
 }

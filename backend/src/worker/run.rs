@@ -43,6 +43,7 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
             Ok(
                 Step::Committed(_)
                 | Step::SentToReview(_)
+                | Step::Outdated(_)
                 | Step::Rejected { .. }
                 | Step::Rescheduled { .. }
                 | Step::Superseded { .. }

@@ -157,6 +157,7 @@ impl Worker {
                 {
                     Commit::Final(_) => Step::Committed(key),
                     Commit::InReview(_) => Step::SentToReview(key),
+                    Commit::Superseded(_) => Step::Outdated(key),
                     Commit::Lost(lost) => lost_at(key, lost),
                 }
             }
@@ -180,6 +181,7 @@ impl Worker {
                 {
                     Rejected::Again { due } => Step::Rejected { key, due },
                     Rejected::SentToReview(_) => Step::SentToReview(key),
+                    Rejected::Superseded => Step::Outdated(key),
                     Rejected::Lost(lost) => lost_at(key, lost),
                 }
             }
@@ -187,6 +189,7 @@ impl Worker {
                 match store.release(lease, Release { call, ..release }).await? {
                     Released::Rescheduled { due, charge } => Step::Rescheduled { key, due, charge },
                     Released::SentToReview(_) => Step::SentToReview(key),
+                    Released::Superseded => Step::Outdated(key),
                     Released::Lost(lost) => lost_at(key, lost),
                 }
             }

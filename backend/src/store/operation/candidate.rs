@@ -9,7 +9,7 @@ use fencepost_identity::{
 use super::Tx;
 use crate::{
     clock::UnixMillis,
-    report::{AttemptNumber, AttemptOutcome, FencingToken, State},
+    report::{AttemptNumber, AttemptOutcome, FencingToken, State, VersionStatus},
     store::{
         CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, postgres, row::Row,
         session::statement, sql,
@@ -88,6 +88,8 @@ pub(super) struct Candidate {
     pub(super) fence: FencingToken,
     /// The one that is granted next.
     pub(super) token: FencingToken,
+    /// Which of the versions the report is.
+    pub(super) version: Option<VersionStatus>,
     pub(super) attempt: AttemptNumber,
     pub(super) claim_key: ClaimKey,
     pub(super) call_key: CallKey,
@@ -131,12 +133,24 @@ pub(super) async fn load(
         elapsed_from: row.time("job.elapsed_from_ms")?,
         fence,
         token: fence.next().ok_or_else(|| row.corrupt("report.fence"))?,
+        version: version_status(&row)?,
         attempt: row.stored("report.next_attempt", AttemptNumber::from_stored)?,
         claim_key,
         call_key,
         history: history(tx, report, job).await?,
         stored: unjudged(tx, report, call_key).await?,
     })
+}
+
+/// Reads which of the versions a report is; none where they have no order.
+pub(in crate::store) fn version_status(row: &Row<'_>) -> Result<Option<VersionStatus>, StoreError> {
+    let Some(number) = row.number_or_none("report.is_current")? else {
+        return Ok(None);
+    };
+    let status = VersionStatus::from_stored(number);
+    status
+        .map(Some)
+        .ok_or_else(|| row.corrupt("report.is_current"))
 }
 
 /// Reads what a report is.

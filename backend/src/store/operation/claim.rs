@@ -8,7 +8,7 @@ use super::{
     record::{follow, open_review},
 };
 use crate::{
-    report::{Event, ReviewReason, State},
+    report::{Event, Outcome, ReviewReason, State, VersionStatus},
     store::{
         Claim, ClaimRequest, Corruption, Grant, Lease, PipelineTerms, StoreError, lease::Hold,
         session::statement, sql,
@@ -87,12 +87,16 @@ impl ClaimJob {
         terms: &PipelineTerms,
     ) -> Result<Claim, StoreError> {
         raise_fence(tx, &candidate).await?;
+        if candidate.version == Some(VersionStatus::Superseded) {
+            end(tx, &candidate, Event::Supersede).await?;
+            return Ok(Claim::Superseded(candidate.report));
+        }
         if candidate.charged.saturating_sub(candidate.given_back) >= terms.max_attempts {
-            end(tx, &candidate, ReviewReason::AttemptsSpent).await?;
+            send_to_review(tx, &candidate, ReviewReason::AttemptsSpent).await?;
             return Ok(Claim::Exhausted(candidate.report));
         }
         if tx.now.since(candidate.elapsed_from) >= terms.max_elapsed {
-            end(tx, &candidate, ReviewReason::Elapsed).await?;
+            send_to_review(tx, &candidate, ReviewReason::Elapsed).await?;
             return Ok(Claim::Elapsed(candidate.report));
         }
         self.grant(tx, candidate, terms).await
@@ -198,27 +202,32 @@ async fn raise_fence(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<(), Store
 }
 
 /// Sends a job to review instead of granting it: nothing may be called for it any more.
-async fn end(
+async fn send_to_review(
     tx: &mut Tx<'_>,
     candidate: &Candidate,
     reason: ReviewReason,
 ) -> Result<(), StoreError> {
     let spent = reason == ReviewReason::AttemptsSpent && candidate.state != State::Accepted;
-    follow(
-        candidate.state,
-        if spent {
-            Event::NeedReview
-        } else {
-            Event::Elapse
-        },
-    )?;
+    let event = if spent {
+        Event::NeedReview
+    } else {
+        Event::Elapse
+    };
+    end(tx, candidate, event).await?;
+    open_review(tx, candidate.report, &reason.into()).await
+}
+
+/// Moves a job on instead of granting it.
+async fn end(tx: &mut Tx<'_>, candidate: &Candidate, event: Event) -> Result<(), StoreError> {
+    let next = follow(candidate.state, event)?;
     let end = statement(sql::END_JOB)
         .bind(candidate.job)
         .bind(candidate.state.as_str())
         .bind(candidate.token.stored())
-        .bind(tx.now.get());
-    changed(tx.session().execute(end).await?)?;
-    open_review(tx, candidate.report, &reason.into()).await
+        .bind(tx.now.get())
+        .bind(next.as_str())
+        .bind(next.outcome().map(Outcome::as_str));
+    changed(tx.session().execute(end).await?)
 }
 
 async fn set_aside(

@@ -8,9 +8,10 @@ use fencepost_identity::key::{InputHash, MappingDigest, ReportKey};
 use super::{
     Lane, Operation, Reading, Tx,
     record::{self, Announcement},
+    version,
 };
 use crate::{
-    report::{Event, State, Transition, transition},
+    report::{Event, Outcome, State, Transition, VersionStatus, transition},
     store::{
         Content, Ingested, NewReport, StoreError,
         row::Row,
@@ -75,8 +76,8 @@ impl Ingest {
         Ok(Content::Conflict { seen })
     }
 
-    /// Whether it was the first: another may store it between the look and this, which waits for
-    /// the other's commit then.
+    /// Stores it, unless another was first: it may be stored between the look and this, which waits
+    /// for the other's commit then.
     async fn insert(&self, tx: &mut Tx<'_>, state: State) -> Result<First, StoreError> {
         let report = &*self.report;
         let key = self.key.as_bytes();
@@ -109,7 +110,17 @@ impl Ingest {
         let current = statement(sql::SET_CURRENT_JOB).bind(key).bind(job);
         tx.session().execute(current).await?;
         record::announce(tx, self.key, Announcement::Accepted).await?;
-        Ok(First::Yes)
+        let Some(order) = &report.order else {
+            return Ok(First::Yes(state));
+        };
+        match version::place(tx, self.key, &report.identity, order).await? {
+            VersionStatus::Current => Ok(First::Yes(state)),
+            // It came late: stored, and never worked on.
+            VersionStatus::Superseded => {
+                version::supersede(tx, self.key).await?;
+                Ok(First::Yes(State::Terminal(Outcome::Superseded)))
+            }
+        }
     }
 
     /// What the source is bound to, which is this report's mapping if it was bound to none.
@@ -125,8 +136,10 @@ impl Ingest {
     }
 }
 
+/// Whether a report was the first of its key.
 enum First {
-    Yes,
+    /// It is stored, in this state.
+    Yes(State),
     No,
 }
 
@@ -153,14 +166,20 @@ impl Operation for Ingest {
     type Done = Ingested;
     const LANE: Lane = Lane::Ingest;
 
-    fn report(&self) -> Option<ReportKey> {
-        Some(self.key)
+    fn rank(&self) -> [u8; 32] {
+        match self.report.order {
+            Some(_) => version::thing(&self.report.identity),
+            None => *self.key.as_bytes(),
+        }
     }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Ingested, StoreError> {
         let bound = self.bind(tx).await?;
         if bound != self.report.mapping_digest {
             return Ok(Ingested::MappingChanged { bound });
+        }
+        if self.report.order.is_some() {
+            tx.lock_thing(version::thing(&self.report.identity)).await?;
         }
         let mut known = self.known(tx.session()).await?;
         if known.is_none() {
@@ -170,7 +189,7 @@ impl Operation for Ingest {
                 ));
             };
             match self.insert(tx, state).await? {
-                First::Yes => {
+                First::Yes(state) => {
                     let key = self.key;
                     return Ok(Ingested::Accepted { key, state });
                 }

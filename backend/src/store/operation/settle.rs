@@ -1,7 +1,7 @@
 //! The commit fence, and the other ways in which a holder settles its job.
 
 use async_trait::async_trait;
-use fencepost_identity::key::{ReportKey, ResultKey};
+use fencepost_identity::key::ResultKey;
 
 use super::{
     Lane, Operation, Tx,
@@ -96,13 +96,15 @@ impl Operation for CommitJob {
     type Done = Commit;
     const LANE: Lane = Lane::Commit;
 
-    fn report(&self) -> Option<ReportKey> {
-        Some(self.hold.report)
+    fn rank(&self) -> [u8; 32] {
+        *self.hold.report.as_bytes()
     }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Commit, StoreError> {
-        tx.lock(self.hold.report).await?;
+        let report = tx.lock(self.hold.report).await?;
         let event = match self.value.review {
+            // Nobody is asked about a version that is no longer current.
+            Some(_) if report.is_superseded() => Event::Supersede,
             Some(_) => Event::NeedReview,
             None => Event::Commit,
         };
@@ -127,6 +129,7 @@ impl Operation for CommitJob {
         };
         close_attempt(tx, &self.hold, ending).await?;
         match &self.value.review {
+            Some(_) if report.is_superseded() => Ok(Commit::Superseded(result)),
             Some(need) => {
                 open_review(tx, self.hold.report, need).await?;
                 Ok(Commit::InReview(result))
@@ -151,27 +154,24 @@ impl Operation for RejectJob {
     type Done = Rejected;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Rejected, StoreError> {
-        tx.lock(self.hold.report).await?;
+        let report = tx.lock(self.hold.report).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Rejected::Lost(lost)),
         };
-        let (need, due) = match &self.rejection.next {
-            AfterRejection::Review(need) => (Some(need.clone()), tx.now),
-            AfterRejection::Again(_) if attempts_are_spent(&self.hold, &standing, Charge::Keep) => {
-                (Some(ReviewNeed::from(ReviewReason::AttemptsSpent)), tx.now)
+        let spent = attempts_are_spent(&self.hold, &standing, Charge::Keep);
+        let (event, next, due) = match &self.rejection.next {
+            _ if report.is_superseded() => (Event::Supersede, Next::Nothing, tx.now),
+            AfterRejection::Review(need) => (Event::NeedReview, Next::Review(need.clone()), tx.now),
+            AfterRejection::Again(_) if spent => {
+                let need = ReviewNeed::from(ReviewReason::AttemptsSpent);
+                (Event::NeedReview, Next::Review(need), tx.now)
             }
-            AfterRejection::Again(wait) => (None, tx.now.plus(*wait)),
-        };
-        let event = if need.is_some() {
-            Event::NeedReview
-        } else {
-            Event::Reject
+            AfterRejection::Again(wait) => (Event::Reject, Next::Again, tx.now.plus(*wait)),
         };
         let outcome = self.rejection.outcome;
-        let state = follow(State::Running, event)?;
         let settlement = Settlement {
-            state,
+            state: follow(State::Running, event)?,
             due,
             charge: Charge::Keep,
             outcome,
@@ -186,14 +186,25 @@ impl Operation for RejectJob {
             charge: Charge::Keep,
         };
         close_attempt(tx, &self.hold, ending).await?;
-        match need {
-            Some(need) => {
+        match next {
+            Next::Nothing => Ok(Rejected::Superseded),
+            Next::Review(need) => {
                 open_review(tx, self.hold.report, &need).await?;
                 Ok(Rejected::SentToReview(need.reason))
             }
-            None => Ok(Rejected::Again { due }),
+            Next::Again => Ok(Rejected::Again { due }),
         }
     }
+}
+
+/// What follows a job that was settled without a result.
+enum Next {
+    /// It is claimed again.
+    Again,
+    /// A person is asked.
+    Review(ReviewNeed),
+    /// Nothing: a newer version took the report's place.
+    Nothing,
 }
 
 /// Gives a lease back.
@@ -232,23 +243,24 @@ impl Operation for ReleaseJob {
     type Done = Released;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Released, StoreError> {
-        tx.lock(self.hold.report).await?;
+        let report = tx.lock(self.hold.report).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Released::Lost(lost)),
         };
         let charge = self.charge(&standing);
-        let spent = attempts_are_spent(&self.hold, &standing, charge);
-        let event = if spent {
-            Event::NeedReview
+        let (event, next) = if report.is_superseded() {
+            (Event::Supersede, Next::Nothing)
+        } else if attempts_are_spent(&self.hold, &standing, charge) {
+            let need = ReviewNeed::from(ReviewReason::AttemptsSpent);
+            (Event::NeedReview, Next::Review(need))
         } else {
-            self.event()
+            (self.event(), Next::Again)
         };
         let outcome = self.release.outcome;
         let due = tx.now.plus(self.release.after);
-        let state = follow(State::Running, event)?;
         let settlement = Settlement {
-            state,
+            state: follow(State::Running, event)?,
             due,
             charge,
             outcome,
@@ -263,11 +275,13 @@ impl Operation for ReleaseJob {
             charge,
         };
         close_attempt(tx, &self.hold, ending).await?;
-        if spent {
-            let reason = ReviewReason::AttemptsSpent;
-            open_review(tx, self.hold.report, &reason.into()).await?;
-            return Ok(Released::SentToReview(reason));
+        match next {
+            Next::Nothing => Ok(Released::Superseded),
+            Next::Review(need) => {
+                open_review(tx, self.hold.report, &need).await?;
+                Ok(Released::SentToReview(need.reason))
+            }
+            Next::Again => Ok(Released::Rescheduled { due, charge }),
         }
-        Ok(Released::Rescheduled { due, charge })
     }
 }

@@ -25,7 +25,7 @@ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT) AS "c
 
 /// Locks a report and with it all that hangs on it. Foreign keys to it may still be checked.
 pub(in crate::store) const LOCK_REPORT: &str = r#"
-SELECT fence AS "report.fence" FROM report WHERE report_key = $1 FOR NO KEY UPDATE"#;
+SELECT is_current AS "report.is_current" FROM report WHERE report_key = $1 FOR NO KEY UPDATE"#;
 
 /// Locks the report of the job that comes first among those whose report nobody has locked.
 pub(in crate::store) const LOCK_CANDIDATE: &str = r#"
@@ -37,6 +37,9 @@ SELECT j.job_id AS "job.job_id"
  ORDER BY CASE j.state WHEN 'running' THEN j.lease_until_ms ELSE j.due_ms END NULLS FIRST, j.job_id
  LIMIT 1
    FOR NO KEY UPDATE OF r SKIP LOCKED"#;
+
+/// Locks whatever a number stands for, until the transaction ends.
+pub(in crate::store) const LOCK_NUMBER: &str = "SELECT pg_advisory_xact_lock($1)";
 
 /// Locks what is bound: nobody else binds anything before the transaction ends.
 pub(in crate::store) const LOCK_BINDINGS: &str = "
@@ -83,6 +86,7 @@ pub(super) const DIALECT: &[&str] = &[
     ROLLBACK,
     NOW,
     LOCK_REPORT,
+    LOCK_NUMBER,
     LOCK_CANDIDATE,
     LOCK_BINDINGS,
     LOCK_MIGRATION,

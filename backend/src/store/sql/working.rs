@@ -39,7 +39,7 @@ SELECT j.report_key AS "job.report_key", j.pipeline AS "job.pipeline", j.state A
        r.tenant AS "report.tenant", r.namespace AS "report.namespace",
        r.report_id AS "report.report_id", r.version AS "report.version",
        r.source AS "report.source", r.input AS "report.input", r.fence AS "report.fence",
-       r.next_attempt AS "report.next_attempt",
+       r.next_attempt AS "report.next_attempt", r.is_current AS "report.is_current",
        (SELECT count(*) FROM job o
          WHERE o.report_key = j.report_key AND o.classifier_version = $2 AND o.job_id <> j.job_id)
          AS "job.classifier_version"
@@ -95,10 +95,11 @@ INSERT INTO attempt (report_key, number, job_id, charged, worker, token, classif
                      schema_version, started_ms)
 VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8)";
 
-/// Ends a job whose attempts or whose time is spent. Claim fence: the state that was read, under
-/// the token that was just raised, which becomes the job's.
+/// Ends a job instead of granting it: its attempts or its time are spent, or a newer version took
+/// the report's place. Claim fence: the state that was read, under the token that was just raised,
+/// which becomes the job's.
 pub(in crate::store) const END_JOB: &str = "
-UPDATE job SET state = 'ready_for_review', token = $3, nonce = NULL, lease_until_ms = NULL,
+UPDATE job SET state = $5, outcome = $6, token = $3, nonce = NULL, lease_until_ms = NULL,
                updated_ms = $4
  WHERE job_id = $1 AND state = $2";
 
