@@ -14,10 +14,11 @@ use tokio::{
 
 use crate::{
     clock::UnixMillis,
-    config::{Config, ExtractorConfig, Pipeline, Project, RawAnswers, Role},
+    config::{Config, ExtractorConfig, Pipeline, Project, ProviderKeys, RawAnswers, Role},
     extractor::{
         Extractor,
         baseline::{Baseline, bayes::CoefficientsError},
+        openai::{OpenAi, SetupError},
     },
     http::{
         AdminApi, Health, IngestApi, IngestLimits, IngestParts, Versions, admin_router,
@@ -26,6 +27,7 @@ use crate::{
     report::WorkerId,
     retry::Backoff,
     store::{PipelineVersions, Store, StoreError},
+    tls::{self, TlsError},
     worker::{self, Keep, Pace, Stop, StopSignal, Worker},
 };
 
@@ -58,7 +60,7 @@ pub enum StartError {
         /// Its name.
         name: String,
         /// Why.
-        error: CoefficientsError,
+        error: Unusable,
     },
     /// An address can't be listened on.
     #[error("{address}: {error}")]
@@ -68,6 +70,20 @@ pub enum StartError {
         /// Why.
         error: std::io::Error,
     },
+}
+
+/// Why an extractor can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// What it was trained to is damaged.
+    #[error("{0}")]
+    Coefficients(#[from] CoefficientsError),
+    /// What it asks with can't be set up.
+    #[error("{0}")]
+    Setup(#[from] SetupError),
+    /// Its connections can't be protected.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
 }
 
 /// Bound listeners: a connection that is made from now on waits for the application to start.
@@ -159,7 +175,8 @@ impl App {
         let versions = config.project.versions();
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
-                let bindings = worker::bind(&*store, pipelines(config.project)?).await?;
+                let bindings =
+                    worker::bind(&*store, pipelines(config.project, &config.keys)?).await?;
                 (bindings.claimable, Versions::Bound(bindings.conflicts))
             }
             Role::Api => (
@@ -268,49 +285,72 @@ async fn serve(listener: TcpListener, router: Router, signal: StopSignal) -> std
         .await
 }
 
-/// What the versions of a configuration's pipelines stand for; nothing of it is bound by this.
+/// What the versions of a configuration's pipelines stand for; nothing of it is bound by this, and
+/// no key is needed for it.
 ///
 /// # Errors
 /// [`StartError::Extractor`]
 pub fn stand_for(project: &Project) -> Result<Vec<PipelineVersions>, StartError> {
-    let extractors = extractors(project)?;
-    let versions = project.pipelines.iter().filter_map(|pipeline| {
-        let extractor = extractors.get(&pipeline.extractor)?;
-        Some(pipeline.versions(&extractor.fingerprint()))
-    });
-    Ok(versions.collect())
-}
-
-fn extractors(project: &Project) -> Result<BTreeMap<String, Arc<dyn Extractor>>, StartError> {
-    let mut extractors = BTreeMap::new();
-    for (name, config) in &project.extractors {
-        extractors.insert(name.clone(), extractor(name, config)?);
-    }
-    Ok(extractors)
-}
-
-fn pipelines(project: Project) -> Result<Vec<worker::Pipeline>, StartError> {
-    let extractors = extractors(&project)?;
-    let mut pipelines = Vec::new();
-    for pipeline in project.pipelines {
+    let mut versions = Vec::new();
+    for pipeline in &project.pipelines {
+        let name = &pipeline.extractor;
         // Every pipeline's extractor is in the file, or the configuration would not have been read.
-        let Some(extractor) = extractors.get(&pipeline.extractor) else {
+        let Some(config) = project.extractors.get(name) else {
             continue;
         };
-        pipelines.push(runnable(pipeline, Arc::clone(extractor)));
+        let fingerprint = fingerprint(config).map_err(|error| unusable(name, error))?;
+        versions.push(pipeline.versions(&fingerprint));
+    }
+    Ok(versions)
+}
+
+fn pipelines(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeline>, StartError> {
+    // One for all pipelines that name it: they share its connections.
+    let mut extractors: BTreeMap<String, Arc<dyn Extractor>> = BTreeMap::new();
+    let mut pipelines = Vec::new();
+    for pipeline in project.pipelines {
+        let name = &pipeline.extractor;
+        let Some(config) = project.extractors.get(name) else {
+            continue;
+        };
+        let extractor = match extractors.get(name) {
+            Some(extractor) => Arc::clone(extractor),
+            None => extractor(config, keys).map_err(|error| unusable(name, error))?,
+        };
+        extractors.insert(name.clone(), Arc::clone(&extractor));
+        pipelines.push(runnable(pipeline, extractor));
     }
     Ok(pipelines)
 }
 
-fn extractor(name: &str, config: &ExtractorConfig) -> Result<Arc<dyn Extractor>, StartError> {
+fn fingerprint(config: &ExtractorConfig) -> Result<serde_json::Value, Unusable> {
     match config {
-        ExtractorConfig::Baseline => match Baseline::new() {
-            Ok(baseline) => Ok(Arc::new(baseline)),
-            Err(error) => Err(StartError::Extractor {
-                name: name.to_owned(),
-                error,
-            }),
-        },
+        ExtractorConfig::Baseline => Ok(Baseline::new()?.fingerprint()),
+        ExtractorConfig::OpenAi(config) => Ok(config.settings.fingerprint()),
+    }
+}
+
+fn extractor(
+    config: &ExtractorConfig,
+    keys: &ProviderKeys,
+) -> Result<Arc<dyn Extractor>, Unusable> {
+    match config {
+        ExtractorConfig::Baseline => Ok(Arc::new(Baseline::new()?)),
+        ExtractorConfig::OpenAi(config) => {
+            let settings = config.settings.clone();
+            let tls = tls::for_scheme(settings.base_url.scheme())?;
+            let variable = config.key_variable.as_deref();
+            let key = variable.and_then(|variable| keys.get(variable));
+            let openai = OpenAi::new(settings, key, tls, UnixMillis::of_this_machine)?;
+            Ok(Arc::new(openai))
+        }
+    }
+}
+
+fn unusable(name: &str, error: Unusable) -> StartError {
+    StartError::Extractor {
+        name: name.to_owned(),
+        error,
     }
 }
 

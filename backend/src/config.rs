@@ -3,6 +3,7 @@
 
 mod database;
 mod environment;
+mod extractor;
 mod manifest;
 mod pipeline;
 mod project;
@@ -19,8 +20,9 @@ use fencepost_identity::envelope::EdgeSecret;
 pub use self::{
     database::DatabaseUrl,
     environment::{Environment, Lookup, process_environment},
+    extractor::{ExtractorConfig, OpenAiConfig, ProviderKeys},
     manifest::check_manifest,
-    pipeline::{ExtractorConfig, Pipeline, RawAnswers},
+    pipeline::{Pipeline, RawAnswers},
     project::Project,
 };
 use crate::secret::Secret;
@@ -129,6 +131,8 @@ pub struct Config {
     pub admin: AdminConfig,
     /// Sources, pipelines and extractors.
     pub project: Project,
+    /// The keys of those who are asked; none where nobody is, as `api` asks nobody.
+    pub keys: ProviderKeys,
 }
 
 impl Config {
@@ -145,6 +149,12 @@ impl Config {
         };
         let admin = admin(&mut environment);
         let project = Project::read(&mut environment);
+        let keys = match (role, &project) {
+            (Role::All | Role::Worker, Some(project)) => {
+                ProviderKeys::read(&mut environment, project)
+            }
+            (Role::Api, _) | (_, None) => ProviderKeys::default(),
+        };
         let parts = (database, admin, project);
         let config = match parts {
             (Some(database), Some(admin), Some(project)) => Some(Self {
@@ -153,6 +163,7 @@ impl Config {
                 ingest,
                 admin,
                 project,
+                keys,
             }),
             _ => None,
         };

@@ -4,6 +4,7 @@
 //! validated yet, or an [`ExtractError`], which says what follows from it.
 
 pub mod baseline;
+pub mod openai;
 
 use std::{fmt, time::Duration};
 

@@ -13,4 +13,5 @@ pub mod schema;
 pub mod secret;
 pub mod store;
 pub mod telemetry;
+pub mod tls;
 pub mod worker;

@@ -7,6 +7,8 @@
 
 #[path = "cli/bindings.rs"]
 mod bindings;
+#[path = "cli/model.rs"]
+mod model;
 #[path = "cli/offline.rs"]
 mod offline;
 #[path = "cli/send.rs"]

@@ -8,7 +8,10 @@ use std::{
 use clap::Args;
 
 use super::{CliError, Verdict, output};
-use crate::config::{ADMIN_LISTEN_DEFAULT, Environment, process_environment};
+use crate::{
+    config::{ADMIN_LISTEN_DEFAULT, Environment, process_environment},
+    tls,
+};
 
 /// `probe`
 #[derive(Debug, Args)]
@@ -54,7 +57,11 @@ fn own_address() -> Result<SocketAddr, CliError> {
 
 /// A client for plain HTTP without proxies: it speaks to this machine or to one beside it.
 pub(super) fn client(timeout: Duration) -> Result<reqwest::Client, CliError> {
-    let builder = reqwest::Client::builder().no_proxy().timeout(timeout);
+    let tls = tls::for_scheme("http").map_err(|error| CliError::Failed(error.to_string()))?;
+    let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .timeout(timeout);
     let builder = builder.redirect(reqwest::redirect::Policy::none());
     builder
         .build()

@@ -1,4 +1,4 @@
-//! The tables `pipeline` and `extractor`: what is made of a report, and who is asked.
+//! The tables `pipeline`: what is made of a report.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -61,35 +61,6 @@ pub enum RawAnswers {
     Kept,
     /// They are not: a crash after the call means another call.
     Dropped,
-}
-
-/// Who is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExtractorConfig {
-    /// Nobody: phrase rules and a small statistical filter.
-    Baseline,
-}
-
-impl ExtractorConfig {
-    /// What there is in this version, as the file spells it.
-    const KINDS: [&str; 1] = ["baseline"];
-
-    /// Reads one table of `extractor`; mistakes are noted in the document.
-    pub(super) fn read(item: &Item<'_, '_>) -> Option<Self> {
-        let mut table = item.table()?;
-        let kind = table.require("kind").and_then(|kind| match kind.text()? {
-            "baseline" => Some(Self::Baseline),
-            _ => {
-                let known = Self::KINDS.join("`, `");
-                kind.error(format!(
-                    "this kind is not known in this version; there is `{known}`"
-                ));
-                None
-            }
-        });
-        table.finish();
-        kind
-    }
 }
 
 impl Pipeline {

@@ -9,7 +9,8 @@ use fencepost_identity::config::{Document, Secrets, Section, Sources};
 
 use super::{
     ConfigErrors, Environment,
-    pipeline::{ExtractorConfig, Pipeline, check_name},
+    extractor::ExtractorConfig,
+    pipeline::{Pipeline, check_name},
 };
 
 const FILE_DEFAULT: &str = "fencepost.toml";

@@ -145,9 +145,13 @@ fn everything_that_is_wrong_is_told_at_once() {
     assert_eq!(lines.len(), 6);
 }
 
-/// A folder with the shipped file, changed, and beside it what it names.
 fn project(changes: &[(&str, &str)]) -> Result<Project, ConfigErrors> {
     let folder = tempfile::tempdir().unwrap();
+    Project::load(&written(&folder, changes))
+}
+
+/// The shipped file, changed, in a folder with all that it names.
+fn written(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> PathBuf {
     let from = shipped();
     let mut text = std::fs::read_to_string(&from).unwrap();
     for (old, new) in changes {
@@ -166,7 +170,7 @@ fn project(changes: &[(&str, &str)]) -> Result<Project, ConfigErrors> {
     std::fs::write(folder.path().join("broken.json"), "{\"type\": \"object\"").unwrap();
     let file = folder.path().join("fencepost.toml");
     std::fs::write(&file, text).unwrap();
-    Project::load(&file)
+    file
 }
 
 /// What is changed in the shipped file, into what, and what is told of it.
@@ -291,6 +295,147 @@ fn each_mistake_of_the_file_is_told_with_its_line_and_key() {
                 .iter()
                 .all(|line| line.contains("fencepost.toml: line "))
         );
+    }
+}
+
+/// The shipped file with a pipeline that asks a model.
+const ASKING: (&str, &str) = ("extractor = \"baseline\"", "extractor = \"gpt\"");
+/// Its extractor, and another that no pipeline names.
+const OPENAI: &str = "kind = \"baseline\"
+
+[extractor.gpt]
+kind = \"openai\"
+model = \"gpt-x\"
+base_url = \"https://api.openai.com/v1\"
+api_key_env = \"A_KEY\"
+
+[extractor.idle]
+kind = \"openai\"
+model = \"gpt-y\"
+base_url = \"http://127.0.0.1:8000/v1\"
+api_key_env = \"IDLE_KEY\"
+";
+
+/// What the whole configuration says with such a file.
+fn asking(vars: &[(&str, &str)], role: Role) -> Result<Config, ConfigErrors> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, &[ASKING, ("kind = \"baseline\"", OPENAI)]);
+    let good = good();
+    let others = good
+        .iter()
+        .skip(1)
+        .map(|(name, value)| (*name, value.as_str()));
+    let mut all: Vec<_> = others.chain(vars.iter().copied()).collect();
+    all.push(("FENCEPOST_CONFIG", file.to_str().unwrap()));
+    read(&all, role)
+}
+
+#[test]
+fn a_key_is_wanted_of_whoever_asks_and_only_for_what_is_asked() {
+    for role in [Role::All, Role::Worker] {
+        let lines = lines(asking(&[], role));
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        let told = "A_KEY (or A_KEY_FILE) is not set: extractor `gpt` presents it";
+        assert!(lines[0].starts_with(told), "{lines:?}");
+        let config = asking(&[("A_KEY", "canary-0123456789")], role).unwrap();
+        assert!(!format!("{config:#?}").contains("canary"));
+        assert_eq!(
+            config.keys.get("A_KEY").unwrap().expose(),
+            b"canary-0123456789"
+        );
+        assert!(config.keys.get("IDLE_KEY").is_none());
+    }
+    assert!(asking(&[], Role::Api).unwrap().keys.get("A_KEY").is_none());
+}
+
+#[test]
+fn a_key_may_come_from_a_file_and_is_told_of_without_its_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    std::fs::write(&file, "canary-0123456789\n").unwrap();
+    let config = asking(&[("A_KEY_FILE", file.to_str().unwrap())], Role::Worker).unwrap();
+    assert_eq!(
+        config.keys.get("A_KEY").unwrap().expose(),
+        b"canary-0123456789"
+    );
+    let lines = lines(asking(&[("A_KEY", "canary")], Role::Worker));
+    assert_eq!(lines, ["A_KEY has 6 bytes; a secret has at least 16"]);
+}
+
+#[test]
+fn an_extractor_without_more_has_the_defaults() {
+    let project = project(&[("kind = \"baseline\"", OPENAI)]).unwrap();
+    let ExtractorConfig::OpenAi(config) = &project.extractors["idle"] else {
+        panic!("{:?}", project.extractors);
+    };
+    let settings = &config.settings;
+    assert_eq!(
+        (settings.max_output_tokens.get(), settings.temperature),
+        (1024, None)
+    );
+    assert_eq!(settings.base_url.to_string(), "http://127.0.0.1:8000/v1");
+}
+
+#[test]
+fn each_mistake_of_an_extractor_is_told_with_its_line_and_key() {
+    for (old, new, expected) in [
+        (
+            "model = \"gpt-x\"",
+            "",
+            "extractor.gpt`: the key `model` is missing",
+        ),
+        (
+            "gpt-x",
+            "gpt x",
+            "extractor.gpt.model`: a model is 1 to 128",
+        ),
+        (
+            "https://api.openai.com/v1",
+            "api.openai.com",
+            "extractor.gpt.base_url`: a URL such as",
+        ),
+        (
+            "https://api",
+            "https://u:canary@api",
+            "no user or password stands in the URL",
+        ),
+        (
+            "/v1\"\napi_key_env = \"A",
+            "/v1?x=canary\"\napi_key_env = \"A",
+            "no `?` and no `#`",
+        ),
+        ("\"A_KEY\"", "\"sk-canary\"", "never the key itself"),
+        ("\"A_KEY\"", "\"\"", "never the key itself"),
+        (
+            "api_key_env = \"A_KEY\"",
+            "api_key = \"canary\"",
+            "extractor.gpt.api_key`: this key is not known",
+        ),
+        (
+            "\"A_KEY\"",
+            "\"A_KEY\"\ntemperature = 2.5",
+            "a number from 0 to 2",
+        ),
+        (
+            "\"A_KEY\"",
+            "\"A_KEY\"\ntemperature = \"hot\"",
+            "this must be a number",
+        ),
+        (
+            "\"A_KEY\"",
+            "\"A_KEY\"\nmax_output_tokens = 0",
+            "an integer from 1 to 1000000",
+        ),
+    ] {
+        let changed = OPENAI.replace(old, new);
+        assert_ne!(changed, OPENAI, "{old}");
+        let errors = project(&[("kind = \"baseline\"", &changed)]).unwrap_err();
+        let lines = errors.lines();
+        assert!(
+            lines.len() == 1 && lines[0].contains(expected),
+            "{new}: {lines:?}"
+        );
+        assert!(!lines[0].contains("canary"), "{lines:?}");
     }
 }
 

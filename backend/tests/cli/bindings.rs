@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Place,
-    served::{Server, TEXT, envelope},
+    served::{Server, TEXT, client, envelope},
 };
 
 /// The same place with a configuration of the same names and another prompt.
@@ -36,7 +36,7 @@ fn is_of_moderation_7(told: &Value) -> bool {
 #[tokio::test]
 async fn a_version_that_stands_for_something_else_is_told_and_reports_come_in() {
     let place = Place::new();
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     assert_eq!(Server::start(&place, &[]).stop().code, Some(0));
     let place = with_another_prompt(place);
 
@@ -59,7 +59,7 @@ async fn a_version_that_stands_for_something_else_is_told_and_reports_come_in() 
 #[tokio::test]
 async fn who_only_takes_reports_in_binds_no_version_and_learns_of_it_from_others() {
     let place = Place::new();
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     let api = Server::start(&place, &["--role", "api"]);
     assert_eq!(warnings(&api, &client).await, [] as [Value; 0]);
     let place = with_another_prompt(place);
@@ -78,7 +78,7 @@ async fn who_only_takes_reports_in_binds_no_version_and_learns_of_it_from_others
 async fn check_says_what_the_database_has_bound_to_something_else() {
     let place = Place::new();
     let server = Server::start(&place, &[]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     assert_eq!(server.deliver(&client, &envelope(TEXT)).await.0, 202);
     assert_eq!(server.stop().code, Some(0));
     let files = |place: &Place| {

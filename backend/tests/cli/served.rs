@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fencepost::{clock::UnixMillis, config::Project};
+use fencepost::{clock::UnixMillis, config::Project, tls};
 use fencepost_identity::{
     envelope::{
         EdgeSecret, Envelope, HEADER_KEY_ID, HEADER_SIGNATURE, HEADER_TIME, REPORTS_PATH, seal,
@@ -23,6 +23,13 @@ use serde_json::{Value, json};
 use super::{ADMIN_TOKEN, EDGE_SECRET, Place, Ran};
 
 pub(super) const TEXT: &str = "text-canary: thank you for the quick answer, this works for me now";
+
+/// A client for plain HTTP on this machine.
+pub(super) fn client() -> Client {
+    let tls = tls::for_scheme("http").unwrap();
+    let builder = Client::builder().tls_backend_preconfigured(tls);
+    builder.no_proxy().build().unwrap()
+}
 
 /// A server that is up; it is killed if a test ends before it is stopped.
 pub(super) struct Server {
@@ -143,7 +150,7 @@ pub(super) fn envelope(text: &str) -> Envelope {
 async fn many_deliveries_of_one_report_become_one_record_that_everybody_can_look_at() {
     let place = Place::new();
     let server = Server::start(&place, &[]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     let delivered = envelope(TEXT);
     let key = delivered.identity.report_key().to_string();
 
@@ -203,7 +210,7 @@ async fn many_deliveries_of_one_report_become_one_record_that_everybody_can_look
 async fn commands_read_from_the_database_what_the_listener_answers() {
     let place = Place::new();
     let server = Server::start(&place, &[]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     let key = envelope(TEXT).identity.report_key().to_string();
     assert_eq!(server.deliver(&client, &envelope(TEXT)).await.0, 202);
     let report = server.settled(&client, &key).await;
@@ -251,7 +258,7 @@ async fn commands_read_from_the_database_what_the_listener_answers() {
 async fn a_server_that_ended_leaves_its_reports_in_the_one_file() {
     let place = Place::new();
     let server = Server::start(&place, &[]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     let key = envelope(TEXT).identity.report_key().to_string();
     assert_eq!(server.deliver(&client, &envelope(TEXT)).await.0, 202);
     let report = server.settled(&client, &key).await;
@@ -279,7 +286,7 @@ async fn a_server_that_ended_leaves_its_reports_in_the_one_file() {
 async fn a_source_with_another_mapping_is_refused_until_it_is_bound_anew() {
     let place = Place::new();
     let server = Server::start(&place, &["--role", "api"]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     assert_eq!(server.deliver(&client, &envelope(TEXT)).await.0, 202);
     let mut changed = envelope(TEXT);
     changed.identity.report_id = ReportId::new("r-2").unwrap();
@@ -303,7 +310,7 @@ async fn a_source_with_another_mapping_is_refused_until_it_is_bound_anew() {
 async fn a_page_ends_where_the_next_begins() {
     let place = Place::new();
     let server = Server::start(&place, &["--role", "api"]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     for number in 0..5 {
         let mut report = envelope(TEXT);
         report.identity.report_id = ReportId::new(format!("r-{number}")).unwrap();
@@ -333,7 +340,7 @@ async fn a_page_ends_where_the_next_begins() {
 async fn a_worker_takes_nothing_in_and_finishes_what_another_process_took_in() {
     let place = Place::new();
     let api = Server::start(&place, &["--role", "api"]);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = client();
     let key = envelope(TEXT).identity.report_key().to_string();
     assert_eq!(api.deliver(&client, &envelope(TEXT)).await.0, 202);
     let worker = Server::start(&place, &["--role", "worker"]);

@@ -1,0 +1,242 @@
+//! What another status than 200 means. The status alone does not say: some things that have to be
+//! told apart share one.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::{StatusCode, header::HeaderMap};
+use serde_json::Value;
+
+use super::super::{Failure, Inference};
+use crate::retry;
+
+/// The codes that are told in a log. Another text might be the report's.
+const KNOWN_WORDS: [&str; 20] = [
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "content_filter",
+    "content_policy_violation",
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "insufficient_quota",
+    "invalid_api_key",
+    "invalid_json_schema",
+    "invalid_request_error",
+    "invalid_type",
+    "invalid_value",
+    "model_not_found",
+    "rate_limit_exceeded",
+    "server_error",
+    "unavailable_error",
+    "unknown_parameter",
+    "unsupported_country_region_territory",
+    "unsupported_parameter",
+    "unsupported_value",
+];
+
+/// How servers word that a question is too long; they share no code for it.
+const TOO_LONG: [&str; 6] = [
+    "context length",
+    "context window",
+    "context size",
+    "input is too long",
+    "prompt is too long",
+    "too many input tokens",
+];
+
+/// What a server says of a failure.
+#[derive(Default)]
+pub(super) struct Said {
+    code: String,
+    kind: String,
+    /// In small letters. It is compared, and never shown: it may quote the report.
+    message: String,
+}
+
+impl Said {
+    /// Reads `{"error": {"code", "type", "message"}}`, `{"error": "…"}`, or nothing.
+    pub(super) fn read(body: &[u8]) -> Self {
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(error) = body.get("error") else {
+            return Self::default();
+        };
+        let text = |value: Option<&Value>| {
+            let text = value.and_then(Value::as_str).unwrap_or_default();
+            text.to_ascii_lowercase()
+        };
+        let message = error.get("message").or(error.is_string().then_some(error));
+        Self {
+            code: text(error.get("code")),
+            kind: text(error.get("type")),
+            message: text(message),
+        }
+    }
+
+    /// The server's word for it, if it is one that is known.
+    pub(super) fn known_word(&self) -> Option<&'static str> {
+        let known = |said: &str| KNOWN_WORDS.into_iter().find(|word| *word == said);
+        known(&self.code).or_else(|| known(&self.kind))
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.code == word || self.kind == word
+    }
+
+    fn is_quota(&self) -> bool {
+        self.is("insufficient_quota")
+            || self.code.starts_with("billing")
+            || self.kind.starts_with("billing")
+            || self.message.contains("credit balance")
+    }
+
+    /// One question that is longer than the limit for a minute: waiting does not help.
+    fn is_more_than_the_limit(&self) -> bool {
+        self.message.starts_with("request too large")
+    }
+
+    fn is_refusal(&self) -> bool {
+        self.is("content_filter") || self.is("content_policy_violation")
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.is("context_length_exceeded")
+            || self.is("exceed_context_size_error")
+            || TOO_LONG.iter().any(|words| self.message.contains(words))
+    }
+}
+
+/// What went wrong.
+pub(super) fn classify(
+    status: StatusCode,
+    said: &Said,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Failure {
+    match status.as_u16() {
+        401 | 403 => Failure::Auth,
+        402 => Failure::Quota,
+        429 if said.is_quota() => Failure::Quota,
+        429 if said.is_more_than_the_limit() => Failure::InvalidRequest,
+        429 => Failure::RateLimited {
+            retry_after: retry_after(headers, now),
+        },
+        503 | 529 => Failure::Overloaded {
+            retry_after: retry_after(headers, now),
+        },
+        400 if said.is_quota() => Failure::Quota,
+        400 if said.is_refusal() => Failure::Refused,
+        400 | 413 | 422 if said.is_too_long() => Failure::ContextTooLong,
+        408 | 409 | 425 => Failure::Transport(Inference::MayHaveBegun),
+        400..=499 => Failure::InvalidRequest,
+        // Also what is no answer at all, such as a redirect: another program stands there.
+        _ => Failure::Transport(Inference::MayHaveBegun),
+    }
+}
+
+/// The more precise header first.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let precise = text("retry-after-ms").and_then(retry::retry_after_ms);
+    precise.or_else(|| retry::retry_after(text("retry-after")?, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn failure(status: u16, error: Value) -> Failure {
+        let said = Said::read(json!({ "error": error }).to_string().as_bytes());
+        let status = StatusCode::from_u16(status).unwrap();
+        classify(status, &said, &HeaderMap::new(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn what_shares_a_status_is_told_apart_by_what_is_said() {
+        let limited = Failure::RateLimited { retry_after: None };
+        for (status, error, expected) in [
+            (
+                429,
+                json!({ "code": "rate_limit_exceeded", "type": "tokens" }),
+                limited,
+            ),
+            (429, json!({ "code": "insufficient_quota" }), Failure::Quota),
+            (
+                429,
+                json!({ "code": null, "type": "insufficient_quota" }),
+                Failure::Quota,
+            ),
+            (
+                429,
+                json!({ "code": "billing_hard_limit_reached" }),
+                Failure::Quota,
+            ),
+            (
+                429,
+                json!({ "message": "Your credit balance is too low" }),
+                Failure::Quota,
+            ),
+            (
+                429,
+                json!({ "message": "Request too large for m: Limit 9, Requested 10." }),
+                Failure::InvalidRequest,
+            ),
+            (429, json!("slow down"), limited),
+            (429, json!(null), limited),
+            (402, json!("no credit"), Failure::Quota),
+            (
+                400,
+                json!({ "code": "context_length_exceeded" }),
+                Failure::ContextTooLong,
+            ),
+            (
+                400,
+                json!({ "code": 400, "type": "exceed_context_size_error" }),
+                Failure::ContextTooLong,
+            ),
+            (
+                400,
+                json!({ "message": "This model's maximum context length is 8192 tokens." }),
+                Failure::ContextTooLong,
+            ),
+            (
+                413,
+                json!("the prompt is too long"),
+                Failure::ContextTooLong,
+            ),
+            (400, json!({ "code": "content_filter" }), Failure::Refused),
+            (
+                400,
+                json!({ "code": "invalid_json_schema" }),
+                Failure::InvalidRequest,
+            ),
+            (
+                400,
+                json!({ "message": "billing is not set up; credit balance 0" }),
+                Failure::Quota,
+            ),
+        ] {
+            assert_eq!(failure(status, error.clone()), expected, "{status} {error}");
+        }
+    }
+
+    #[test]
+    fn only_words_of_the_list_are_told() {
+        for (error, word) in [
+            (
+                json!({ "code": "invalid_api_key", "message": "canary" }),
+                Some("invalid_api_key"),
+            ),
+            (
+                json!({ "code": "canary", "type": "server_error" }),
+                Some("server_error"),
+            ),
+            (json!({ "code": "canary", "type": "canary" }), None),
+            (json!("canary"), None),
+        ] {
+            let said = Said::read(json!({ "error": error }).to_string().as_bytes());
+            assert_eq!(said.known_word(), word, "{error}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The program with a model to ask: whether it has a key, and what it makes of what it is told.
+
+use fencepost_identity::key::{CallKey, ClaimKey};
+use fencepost_model::{Behaviour, ModelServer, in_turn, moderation};
+use serde_json::{Value, json};
+
+use super::{
+    Place,
+    served::{Server, TEXT, client, envelope},
+};
+
+const KEY: &str = "model-canary-0123456789";
+const VARIABLE: &str = "MODEL_KEY";
+const VERSION: &str = "moderation-gpt-1";
+
+/// A place whose pipeline asks the model at this address.
+fn asking(base_url: &str) -> Place {
+    let place = Place::new();
+    let from = super::project_folder();
+    let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();
+    let mut text = text.replace("backend/", &format!("{}/backend/", from.display()));
+    for (old, new) in [
+        ("extractor = \"baseline\"", "extractor = \"gpt\"".to_owned()),
+        (
+            "classifier_version = \"moderation-7\"",
+            format!("classifier_version = \"{VERSION}\""),
+        ),
+        (
+            "kind = \"baseline\"",
+            format!(
+                "kind = \"baseline\"\n\n[extractor.gpt]\nkind = \"openai\"\nmodel = \"small\"\n\
+                 base_url = \"{base_url}\"\napi_key_env = \"{VARIABLE}\""
+            ),
+        ),
+    ] {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, &new);
+    }
+    let config = place.folder.path().join("fencepost.toml");
+    std::fs::write(&config, text).unwrap();
+    place.with("FENCEPOST_CONFIG", config.to_str().unwrap())
+}
+
+/// The attempts of the one report, once it is settled.
+async fn attempts(place: &Place) -> (Value, Vec<Value>) {
+    let server = Server::start(place, &[]);
+    let client = client();
+    let delivered = envelope(TEXT);
+    let key = delivered.identity.report_key().to_string();
+    assert_eq!(server.deliver(&client, &delivered).await.0, 202);
+    let report = server.settled(&client, &key).await;
+    let path = format!("/v1/reports/{key}/attempts");
+    let (_, attempts) = server.ask(&client, &path).await;
+    let ran = server.stop();
+    assert_eq!(ran.code, Some(0));
+    for canary in [KEY, "text-canary"] {
+        assert!(!ran.stderr.contains(canary) && !ran.stdout.contains(canary));
+        assert!(!attempts.to_string().contains(canary));
+    }
+    (report, attempts["attempts"].as_array().unwrap().clone())
+}
+
+#[tokio::test]
+async fn a_limited_rate_costs_no_attempt_and_the_same_question_is_asked_again() {
+    let limited = Behaviour::error(429, "requests", None).with("retry-after-ms", "1");
+    let model = ModelServer::start(in_turn([limited, moderation("other", 0.95, false)]));
+    let place = asking(&model.base_url()).with(VARIABLE, KEY);
+    let (report, attempts) = attempts(&place).await;
+    assert_eq!(
+        (&report["state"], &report["outcome"]),
+        (&json!("terminal"), &json!("committed"))
+    );
+    assert_eq!(report["result"]["value"]["category"], "other");
+    let told = |attempt: &Value| (attempt["outcome"].clone(), attempt["charged"].clone());
+    let told: Vec<_> = attempts.iter().map(told).collect();
+    assert_eq!(
+        told,
+        [
+            (json!("rate_limited"), json!(false)),
+            (json!("committed"), json!(true))
+        ]
+    );
+    assert_eq!(attempts[1]["call"]["provider"], "openai");
+    assert_eq!(attempts[1]["call"]["model"], "small");
+    assert_eq!(attempts[1]["call"]["request_id"], "req_2");
+    let claim = ClaimKey::of(&envelope(TEXT).identity.report_key(), VERSION);
+    let question = CallKey::of(&claim, 1).to_string();
+    let asked: Vec<_> = model
+        .calls()
+        .into_iter()
+        .map(|call| call.call_key)
+        .collect();
+    assert_eq!(asked, [question.clone(), question]);
+}
+
+#[tokio::test]
+async fn half_a_character_is_a_wrong_answer_and_not_a_broken_connection() {
+    let escaped = r#"{\"category\":\"\ud800\",\"confidence\":1,\"needsHumanReview\":false}"#;
+    let model = ModelServer::start(in_turn([
+        Behaviour::Escaped(escaped.to_owned()),
+        moderation("other", 0.95, false),
+    ]));
+    let place = asking(&model.base_url()).with(VARIABLE, KEY);
+    let (report, attempts) = attempts(&place).await;
+    assert_eq!(report["outcome"], "committed");
+    assert_eq!(attempts[0]["outcome"], "schema_invalid");
+    assert!(
+        attempts[0]["raw"].as_str().unwrap().contains("\\ud800"),
+        "{attempts:?}"
+    );
+    let calls = model.calls();
+    assert_ne!(calls[0].call_key, calls[1].call_key);
+}
+
+#[test]
+fn a_missing_key_is_told_before_a_start_to_whoever_needs_it() {
+    let place = asking("http://127.0.0.1:9/v1");
+    let told = "MODEL_KEY (or MODEL_KEY_FILE) is not set: extractor `gpt`";
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains(told), "{ran:?}");
+    let ran = place.run(&["serve", "--role", "worker"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains(told), "{ran:?}");
+    assert_eq!(place.run(&["check", "--role", "api"]).code, Some(0));
+    assert_eq!(place.run(&["migrate"]).code, Some(0));
+    assert_eq!(place.with(VARIABLE, KEY).run(&["check"]).code, Some(0));
+}

@@ -1,0 +1,79 @@
+use std::sync::{Arc, Mutex};
+
+use fencepost_model::Asked;
+
+use super::*;
+
+/// A server that answers well, and what it was asked.
+fn listening() -> (ModelServer, Arc<Mutex<Vec<Asked>>>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&heard);
+    let server = ModelServer::start(move |asked| {
+        listener.lock().unwrap().push(asked.clone());
+        Behaviour::Answer("{}".to_owned())
+    });
+    (server, heard)
+}
+
+#[tokio::test]
+async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
+    let (server, heard) = listening();
+    ask(&openai(&server.base_url(), Some(KEY)), OutputCap::Ordinary)
+        .await
+        .unwrap();
+    let asked = heard.lock().unwrap().pop().unwrap();
+    let call_key = "ab".repeat(32);
+    for (header, value) in [
+        ("idempotency-key", call_key.as_str()),
+        ("x-client-request-id", &call_key),
+        ("authorization", &format!("Bearer {KEY}")),
+        ("content-type", "application/json"),
+    ] {
+        assert_eq!(asked.headers.get(header).unwrap(), value, "{header}");
+    }
+    assert_eq!(asked.call_key, call_key);
+    assert_eq!(asked.report, json!({ "text": "canary-of-the-report" }));
+    let request = asked.request;
+    assert_eq!(request["model"], "asked");
+    assert_eq!(request["store"], false);
+    assert_eq!(request["messages"].as_array().unwrap().len(), 2);
+    let format = json!({
+        "type": "json_schema",
+        "json_schema": { "name": "answer", "strict": true, "schema": schema() },
+    });
+    assert_eq!(request["response_format"], format);
+    assert_eq!(request.get("temperature"), None);
+    assert_eq!(request.get("stream"), None);
+}
+
+#[tokio::test]
+async fn the_same_question_is_the_same_bytes() {
+    let (server, _heard) = listening();
+    for _ in 0..2 {
+        let openai = openai(&server.base_url(), Some(KEY));
+        ask(&openai, OutputCap::Ordinary).await.unwrap();
+    }
+    let calls = server.calls();
+    assert_eq!(calls[0].body_sha256, calls[1].body_sha256);
+}
+
+#[tokio::test]
+async fn after_a_cut_off_answer_the_next_may_be_four_times_as_long() {
+    let (server, heard) = listening();
+    let openai = openai(&server.base_url(), None);
+    for (cap, tokens) in [(OutputCap::Ordinary, 100), (OutputCap::Larger, 400)] {
+        ask(&openai, cap).await.unwrap();
+        let asked = heard.lock().unwrap().pop().unwrap();
+        assert_eq!(asked.request["max_tokens"], tokens);
+        assert_eq!(asked.request.get("max_completion_tokens"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_no_key_gets_none() {
+    let (server, heard) = listening();
+    let openai = openai(&server.base_url(), None);
+    ask(&openai, OutputCap::Ordinary).await.unwrap();
+    let asked = heard.lock().unwrap().pop().unwrap();
+    assert_eq!(asked.headers.get("authorization"), None);
+}
