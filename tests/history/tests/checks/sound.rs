@@ -4,7 +4,7 @@ use fencepost_history::{
     Acknowledgement, AttemptOutcome, DecisionKind, Ending, Finished, History, Terms, check,
 };
 
-use crate::story::{OTHER_CLASSIFIER, OTHER_SCHEMA, Story, TERMS, job, key};
+use crate::story::{OTHER_CLASSIFIER, OTHER_SCHEMA, Story, TERMS, attempt, job, key};
 
 fn assert_sound(history: &History, terms: &Terms) {
     let verdict = check(history, terms);
@@ -233,16 +233,18 @@ fn a_replay_of_the_same_job_gives_it_another_budget() {
 
 #[test]
 fn what_a_person_decided_stays_when_a_machine_commits_again() {
-    finished(|story, key| {
-        story.ask(key);
-        story.commit_for_review(key);
-        story.decide(key, DecisionKind::Correct);
-        let decided = story.history.results.clone();
-        story.replay(key, OTHER_CLASSIFIER);
-        story.ask(key);
-        story.commit(key);
-        story.history.results = decided;
-    });
+    for kind in [DecisionKind::Accept, DecisionKind::Correct] {
+        finished(|story, key| {
+            story.ask(key);
+            story.commit_for_review(key);
+            story.decide(key, kind);
+            let decided = story.history.results.clone();
+            story.replay(key, OTHER_CLASSIFIER);
+            story.ask(key);
+            story.commit(key);
+            story.history.results = decided;
+        });
+    }
 }
 
 #[test]
@@ -292,6 +294,31 @@ fn an_erased_report_may_have_lost_its_result() {
         story.erase(key);
         story.history.results.clear();
         story.history.reports[0].current_result = None;
+    });
+}
+
+#[test]
+fn an_erased_event_may_not_say_of_what_it_tells() {
+    finished(|story, key| {
+        story.ask(key);
+        story.commit(key);
+        story.erase(key);
+        for event in &mut story.history.events {
+            event.result = None;
+        }
+    });
+}
+
+#[test]
+fn a_replay_may_be_granted_in_the_moment_of_the_commit() {
+    finished(|story, key| {
+        story.ask(key);
+        story.commit(key);
+        story.replay(key, OTHER_CLASSIFIER);
+        story.ask(key);
+        story.commit(key);
+        let granted = attempt(&mut story.history, key, 2).started_ms;
+        attempt(&mut story.history, key, 1).ended_ms = Some(granted);
     });
 }
 

@@ -153,18 +153,24 @@ impl Story {
         key
     }
 
+    /// A raised token ends the attempt that is open. How many the report has.
+    fn cut_off(&mut self, key: &str) -> i64 {
+        let of_report = self.history.attempts.iter_mut();
+        let mut attempts = 0;
+        for attempt in of_report.filter(|attempt| attempt.report == key) {
+            attempts += 1;
+            if attempt.outcome.is_none() {
+                attempt.outcome = Some(AttemptOutcome::LeaseLost);
+                attempt.ended_ms = Some(self.now);
+            }
+        }
+        attempts
+    }
+
     /// The report's current job is granted, or taken over.
     pub(crate) fn grant(&mut self, key: &str) {
         let started_ms = self.tick();
-        let attempts = self.history.attempts.iter_mut();
-        let mut number = 1;
-        for attempt in attempts.filter(|attempt| attempt.report == key) {
-            number += 1;
-            if attempt.outcome.is_none() {
-                attempt.outcome = Some(AttemptOutcome::LeaseLost);
-                attempt.ended_ms = Some(started_ms);
-            }
-        }
+        let number = self.cut_off(key) + 1;
         for job in self.history.jobs.iter_mut().filter(|job| job.report == key) {
             if job.state == JobState::Running {
                 job.state = JobState::Terminal;
@@ -286,20 +292,10 @@ impl Story {
 
     /// A job whose attempts or whose time is spent goes to review, without a grant.
     pub(crate) fn exhaust(&mut self, key: &str) {
-        let now = self.tick();
+        self.tick();
         report(&mut self.history, key).fence += 1;
         let token = report(&mut self.history, key).fence;
-        for attempt in self
-            .history
-            .attempts
-            .iter_mut()
-            .filter(|it| it.report == key)
-        {
-            if attempt.outcome.is_none() {
-                attempt.outcome = Some(AttemptOutcome::LeaseLost);
-                attempt.ended_ms = Some(now);
-            }
-        }
+        self.cut_off(key);
         let job = job(&mut self.history, key);
         job.state = JobState::ReadyForReview;
         job.token = Some(token);
@@ -376,20 +372,10 @@ impl Story {
     }
 
     fn end_from_outside(&mut self, key: &str, ending: Ending) {
-        let now = self.tick();
+        self.tick();
         report(&mut self.history, key).fence += 1;
         self.close_review(key);
-        for attempt in self
-            .history
-            .attempts
-            .iter_mut()
-            .filter(|it| it.report == key)
-        {
-            if attempt.outcome.is_none() {
-                attempt.outcome = Some(AttemptOutcome::LeaseLost);
-                attempt.ended_ms = Some(now);
-            }
-        }
+        self.cut_off(key);
         let job = job(&mut self.history, key);
         job.state = JobState::Terminal;
         job.ending = Some(ending);

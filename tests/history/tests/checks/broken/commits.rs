@@ -99,6 +99,17 @@ fn current_results() -> Vec<Violation> {
             |report| Violation::SettledWithoutResult { report, job: 1 },
         ),
         broken(
+            |story, key| {
+                in_review(story, key);
+                story.decide(key, DecisionKind::Accept);
+            },
+            |history, key| {
+                report(history, key).current_result = None;
+                history.results[0].status = ResultStatus::History;
+            },
+            |report| Violation::SettledWithoutResult { report, job: 1 },
+        ),
+        broken(
             in_review,
             |history, key| {
                 report(history, key).current_result = None;
@@ -163,6 +174,23 @@ fn tokens() -> Vec<Violation> {
                 newest: 2,
             },
         ),
+        // Of a commit, but of one of another schema version.
+        broken(
+            two_schemas,
+            |history, key| {
+                let newest = result_key(key, OTHER_SCHEMA.schema);
+                let mut results = history.results.iter_mut();
+                let result = results.find(|row| row.key == newest).unwrap();
+                result.attempt = 1;
+                result.token = 1;
+            },
+            |report| Violation::ResultOfNoCommit {
+                result: result_key(&report, OTHER_SCHEMA.schema),
+                report,
+                attempt: 1,
+                token: 1,
+            },
+        ),
     ]
 }
 
@@ -187,6 +215,22 @@ fn old_tokens() -> Vec<Violation> {
             },
             // The person asked before the commit, not after it.
             |history, key| history.decisions[0].decided_ms = attempt(history, key, 1).started_ms,
+            |report| Violation::WentOn {
+                report,
+                attempt: 1,
+                next: 2,
+            },
+        ),
+        broken(
+            |story, key| {
+                in_review(story, key);
+                story.decide(key, DecisionKind::Retry);
+                committed(story, key);
+            },
+            // Nor after the grant that it is to explain.
+            |history, key| {
+                history.decisions[0].decided_ms = attempt(history, key, 2).started_ms + 1;
+            },
             |report| Violation::WentOn {
                 report,
                 attempt: 1,

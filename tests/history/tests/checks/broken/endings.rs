@@ -52,6 +52,14 @@ fn events() -> Vec<Violation> {
             },
         ),
         broken(
+            committed,
+            |history, _| history.events.retain(|event| !is_final(event.kind)),
+            |report| Violation::FinalMissing {
+                result: result_key(&report, FIRST.schema),
+                report,
+            },
+        ),
+        broken(
             |story, key| {
                 in_review(story, key);
                 story.decide(key, DecisionKind::Accept);

@@ -7,7 +7,7 @@ use crate::story::{Story, attempt, job, report};
 
 /// All of them.
 pub(super) fn all() -> Vec<Violation> {
-    [numbers(), leases(), budgets()]
+    [numbers(), leases(), counts(), budgets()]
         .into_iter()
         .flatten()
         .collect()
@@ -76,6 +76,15 @@ fn leases() -> Vec<Violation> {
             },
         ),
         broken(
+            |story, key| story.ask(key),
+            |history, key| job(history, key).token = Some(2),
+            |report| Violation::OpenAttempt {
+                report,
+                attempt: 1,
+                job: 1,
+            },
+        ),
+        broken(
             |story, key| {
                 story.ask(key);
                 story.grant(key);
@@ -87,19 +96,41 @@ fn leases() -> Vec<Violation> {
             },
             |report| Violation::NoOpenAttempt { report, job: 1 },
         ),
+    ]
+}
+
+fn counts() -> Vec<Violation> {
+    let one_given_back = |story: &mut Story, key: &str| {
+        story.grant(key);
+        story.give_back(key, AttemptOutcome::Released);
+    };
+    let miscounted = |counted, says, are| {
+        move |report| Violation::Miscounted {
+            report,
+            job: 1,
+            counted,
+            says,
+            are,
+        }
+    };
+    vec![
         broken(
-            |story, key| {
-                story.grant(key);
-                story.give_back(key, AttemptOutcome::Released);
-            },
+            one_given_back,
+            |history, key| job(history, key).grants = 2,
+            miscounted("grants", 2, 1),
+        ),
+        broken(
+            one_given_back,
             |history, key| job(history, key).charged = 2,
-            |report| Violation::Miscounted {
-                report,
-                job: 1,
-                counted: "charged attempts",
-                says: 1,
-                are: 0,
+            miscounted("charged attempts", 1, 0),
+        ),
+        broken(
+            one_given_back,
+            |history, key| {
+                job(history, key).charged = 2;
+                job(history, key).given_back = 2;
             },
+            miscounted("given back attempts", 2, 1),
         ),
     ]
 }

@@ -7,7 +7,7 @@ use crate::story::{FIRST, job, result_key};
 
 /// All of them.
 pub(super) fn all() -> Vec<Violation> {
-    [reviews()].into_iter().flatten().collect()
+    [reviews(), decisions()].into_iter().flatten().collect()
 }
 
 fn reviews() -> Vec<Violation> {
@@ -56,6 +56,11 @@ fn reviews() -> Vec<Violation> {
                 revision: 0,
             },
         ),
+    ]
+}
+
+fn decisions() -> Vec<Violation> {
+    vec![
         broken(
             |story, key| {
                 in_review(story, key);
@@ -77,6 +82,18 @@ fn reviews() -> Vec<Violation> {
                 report,
                 decision: 1,
                 revision: 2,
+            },
+        ),
+        broken(
+            |story, key| {
+                in_review(story, key);
+                story.decide(key, DecisionKind::Dismiss);
+            },
+            |history, _| history.decisions[0].revision_seen = 0,
+            |report| Violation::DecisionOnNothing {
+                report,
+                decision: 1,
+                revision: 0,
             },
         ),
     ]
