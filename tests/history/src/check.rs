@@ -47,6 +47,7 @@ pub enum Finished {
 pub fn check(history: &History, terms: &Terms) -> Verdict {
     let (cases, mut violations) = cases(history);
     lost(history, &cases, &mut violations);
+    current_versions(history, &mut violations);
     calls::check(history, &cases, &mut violations);
     for case in cases.values() {
         let mut found = Vec::new();
@@ -77,6 +78,23 @@ fn lost(history: &History, cases: &BTreeMap<&str, Case<'_>>, found: &mut Vec<Vio
             found.push(Violation::Lost {
                 report: key.to_owned(),
                 times,
+            });
+        }
+    }
+}
+
+/// Of the versions of one thing at most one is current; none is where versions have no order.
+fn current_versions(history: &History, found: &mut Vec<Violation>) {
+    let mut current = BTreeMap::<&[String; 3], Vec<&str>>::new();
+    let of_all = history.reports.iter();
+    for report in of_all.filter(|report| report.is_current == Some(true)) {
+        current.entry(&report.thing).or_default().push(&report.key);
+    }
+    for keys in current.into_values().filter(|keys| keys.len() > 1) {
+        if let Some(first) = keys.first() {
+            found.push(Violation::CurrentVersions {
+                report: (*first).to_owned(),
+                versions: keys.len(),
             });
         }
     }

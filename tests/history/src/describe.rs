@@ -106,8 +106,11 @@ impl History {
     fn tell_of_results(&self, report: &str, story: &mut Story) {
         for result in self.results.iter().filter(|it| it.report == report) {
             let (version, status) = (&result.schema_version, result.status);
-            let (attempt, token) = (result.attempt, result.token);
-            let from = format!("of attempt {attempt} under token {token}");
+            let token = result.token;
+            let from = match result.attempt {
+                Some(attempt) => format!("of attempt {attempt} under token {token}"),
+                None => "of a person".to_owned(),
+            };
             story.tell(
                 result.updated_ms,
                 format!("result {version}, {status}, {from}"),

@@ -84,6 +84,8 @@ async fn all<R: Rows, T>(
 const REPORTS: &str = r#"
 SELECT report_key AS "report.report_key", fence AS "report.fence",
        current_job AS "report.current_job", current_result AS "report.current_result",
+       tenant AS "report.tenant", namespace AS "report.namespace",
+       report_id AS "report.report_id", is_current AS "report.is_current",
        received_ms AS "report.received_ms"
   FROM report ORDER BY received_ms, report_key"#;
 
@@ -93,6 +95,12 @@ fn report(row: &impl Cells) -> Result<Report, ReadError> {
         fence: row.number("report.fence")?,
         current_job: row.number_or_none("report.current_job")?,
         current_result: key_or_none(row, "report.current_result")?,
+        thing: [
+            row.text("report.tenant")?,
+            row.text("report.namespace")?,
+            row.text("report.report_id")?,
+        ],
+        is_current: row.number_or_none("report.is_current")?.map(|it| it != 0),
         received_ms: row.number("report.received_ms")?,
     })
 }
@@ -100,7 +108,8 @@ fn report(row: &impl Cells) -> Result<Report, ReadError> {
 const JOBS: &str = r#"
 SELECT job_id AS "job.job_id", report_key AS "job.report_key", state AS "job.state",
        outcome AS "job.outcome", token AS "job.token", grants AS "job.grants",
-       charged AS "job.charged", given_back AS "job.given_back", set_aside AS "job.set_aside"
+       charged AS "job.charged", given_back AS "job.given_back", rounds AS "job.rounds",
+       set_aside AS "job.set_aside"
   FROM job ORDER BY job_id"#;
 
 fn job(row: &impl Cells) -> Result<Job, ReadError> {
@@ -113,7 +122,7 @@ fn job(row: &impl Cells) -> Result<Job, ReadError> {
         grants: row.number("job.grants")?,
         charged: row.number("job.charged")?,
         given_back: row.number("job.given_back")?,
-        rounds: None,
+        rounds: row.number("job.rounds")?,
         set_aside: row.text_or_none("job.set_aside")?,
     })
 }
@@ -144,7 +153,8 @@ fn attempt(row: &impl Cells) -> Result<Attempt, ReadError> {
 const RESULTS: &str = r#"
 SELECT result_key AS "result.result_key", report_key AS "result.report_key",
        schema_version AS "result.schema_version", token AS "result.token",
-       attempt_number AS "result.attempt_number", status AS "result.status",
+       attempt_number AS "result.attempt_number",
+       candidate_attempt AS "result.candidate_attempt", status AS "result.status",
        updated_ms AS "result.updated_ms"
   FROM result ORDER BY report_key, schema_version"#;
 
@@ -154,7 +164,8 @@ fn result(row: &impl Cells) -> Result<ResultRow, ReadError> {
         report: key(row, "result.report_key")?,
         schema_version: row.text("result.schema_version")?,
         token: row.number("result.token")?,
-        attempt: row.number("result.attempt_number")?,
+        attempt: row.number_or_none("result.attempt_number")?,
+        candidate_attempt: row.number_or_none("result.candidate_attempt")?,
         status: word(row, "result.status")?,
         updated_ms: row.number("result.updated_ms")?,
     })

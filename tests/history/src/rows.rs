@@ -68,6 +68,10 @@ pub struct Report {
     pub current_job: Option<i64>,
     /// The key of the one canonical result.
     pub current_result: Option<String>,
+    /// What it is a version of: tenant, namespace and report id.
+    pub thing: [String; 3],
+    /// Whether it is the current version, where versions have an order.
+    pub is_current: Option<bool>,
     /// When it was stored.
     pub received_ms: i64,
 }
@@ -91,9 +95,8 @@ pub struct Job {
     pub charged: i64,
     /// How many of those were given back.
     pub given_back: i64,
-    /// How many budgets of attempts it has had. None where the database does not say; then each
-    /// decision that asked for another attempt on the report counts as one more.
-    pub rounds: Option<i64>,
+    /// How many budgets of attempts it has had.
+    pub rounds: i64,
     /// Why no worker takes it, if none does.
     pub set_aside: Option<String>,
 }
@@ -150,8 +153,10 @@ pub struct ResultRow {
     pub schema_version: String,
     /// The token that it was committed under.
     pub token: i64,
-    /// The attempt that it came from.
-    pub attempt: i64,
+    /// The attempt that it came from; none where a person put a value and no model had.
+    pub attempt: Option<i64>,
+    /// The attempt of a later answer that did not replace what a person decided.
+    pub candidate_attempt: Option<i64>,
     /// Whether it is the canonical one.
     pub status: ResultStatus,
     /// When it was written last.

@@ -18,6 +18,8 @@ pub enum Violation {
     ReportTwice { report: String, rows: usize },
     #[error("report {report}: {what} without the row that it belongs to")]
     Orphan { report: String, what: String },
+    #[error("report {report}: one of {versions} current versions of the same thing")]
+    CurrentVersions { report: String, versions: usize },
     #[error("report {report}: names no job of its own as its current one")]
     NoCurrentJob { report: String },
 
@@ -105,14 +107,20 @@ pub enum Violation {
     #[error("report {report}: attempt {attempt} was committed, and there is no result of it")]
     CommitWithoutResult { report: String, attempt: i64 },
     #[error(
-        "report {report}: result {result} names attempt {attempt} under token {token}, \
+        "report {report}: result {result} names attempt {attempt:?} under token {token}, \
              which committed no such thing"
     )]
     ResultOfNoCommit {
         report: String,
         result: String,
-        attempt: i64,
+        attempt: Option<i64>,
         token: i64,
+    },
+    #[error("report {report}: result {result} has attempt {attempt} as candidate, which is none")]
+    CandidateOfNoCommit {
+        report: String,
+        result: String,
+        attempt: i64,
     },
     #[error("report {report}: result {result} has token {token}, and {newest} was committed")]
     StaleResult {
@@ -210,6 +218,7 @@ impl Violation {
             Self::Lost { report, .. }
             | Self::ReportTwice { report, .. }
             | Self::Orphan { report, .. }
+            | Self::CurrentVersions { report, .. }
             | Self::NoCurrentJob { report }
             | Self::AttemptNumbers { report, .. }
             | Self::TokenDidNotGrow { report, .. }
@@ -227,6 +236,7 @@ impl Violation {
             | Self::SettledWithoutResult { report, .. }
             | Self::CommitWithoutResult { report, .. }
             | Self::ResultOfNoCommit { report, .. }
+            | Self::CandidateOfNoCommit { report, .. }
             | Self::StaleResult { report, .. }
             | Self::CommittedUnderOldToken { report, .. }
             | Self::WentOn { report, .. }

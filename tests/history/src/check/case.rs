@@ -65,13 +65,6 @@ impl<'a> Case<'a> {
     pub(super) fn retries(&self) -> i64 {
         count(self.decisions_to(DecisionKind::Retry))
     }
-
-    /// How many budgets of attempts a job has had: the job says so, or else each decision that
-    /// asked for another attempt counts as one more. A decision does not name its job, so where
-    /// the database does not say, a report of several jobs may hide one grant too many.
-    pub(super) fn rounds(&self, job: &Job) -> i64 {
-        job.rounds.unwrap_or_else(|| 1 + self.retries())
-    }
 }
 
 /// Sorts rows by report. Found on the way: two reports under one key, which one row and its

@@ -17,9 +17,7 @@ pub(super) fn check(case: &Case<'_>, found: &mut Vec<Violation>) {
         provenance(case, result, found);
     }
     commits(case, found);
-    for job in &case.jobs {
-        reopened(case, job, found);
-    }
+    reopened(case, found);
 }
 
 /// At most one result per result key, and per schema version of a report.
@@ -97,19 +95,16 @@ fn committed<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Attempt> {
 /// A result names, by number and token, an attempt of its report that was committed under its
 /// schema version, and the one with the greatest token of those.
 ///
-/// A value that a person put there (`correct`) may name an attempt that failed, as there may be no
-/// other; and what a person decided a machine does not replace, so that it may be older than the
-/// last commit.
+/// A value that a person put there (`correct`) may name an attempt that failed, or none, as there
+/// may be no other.
 fn provenance(case: &Case<'_>, result: &ResultRow, found: &mut Vec<Violation>) {
-    let decided = |kind| case.decisions_to(kind).next().is_some();
-    let corrected = decided(DecisionKind::Correct);
+    let corrected = case.decisions_to(DecisionKind::Correct).next().is_some();
     let named = case.attempts.iter().any(|attempt| {
-        let committed = attempt.committed() && attempt.schema_version == result.schema_version;
-        attempt.number == result.attempt
+        Some(attempt.number) == result.attempt
             && attempt.token == result.token
-            && (committed || corrected)
+            && (corrected || is_of(attempt, result))
     });
-    if !named {
+    if !(named || corrected && result.attempt.is_none()) {
         found.push(Violation::ResultOfNoCommit {
             report: case.key(),
             result: result.key.clone(),
@@ -118,19 +113,48 @@ fn provenance(case: &Case<'_>, result: &ResultRow, found: &mut Vec<Violation>) {
         });
         return;
     }
-    if corrected || decided(DecisionKind::Accept) {
+    if let Some(attempt) = result.candidate_attempt
+        && !committed(case).any(|it| it.number == attempt && is_of(it, result))
+    {
+        found.push(Violation::CandidateOfNoCommit {
+            report: case.key(),
+            result: result.key.clone(),
+            attempt,
+        });
         return;
     }
-    let of_version = committed(case).filter(|it| it.schema_version == result.schema_version);
-    let newest = of_version.map(|attempt| attempt.token).max();
-    if let Some(newest) = newest.filter(|newest| *newest > result.token) {
+    let of_result = committed(case).filter(|attempt| is_of(attempt, result));
+    if let Some(newest) = of_result.max_by_key(|attempt| attempt.token)
+        && newest.token > result.token
+        && !stands(case, result, newest)
+    {
         found.push(Violation::StaleResult {
             report: case.key(),
             result: result.key.clone(),
             token: result.token,
-            newest,
+            newest: newest.token,
         });
     }
+}
+
+/// Whether an attempt committed an answer of a result's schema version.
+fn is_of(attempt: &Attempt, result: &ResultRow) -> bool {
+    attempt.committed() && attempt.schema_version == result.schema_version
+}
+
+/// Whether a result may stay though a newer answer was committed: a person decided (`accept`,
+/// `correct`) after that commit, or did before it, and the answer is the result's candidate. Of an
+/// erased report nobody can tell any more.
+fn stands(case: &Case<'_>, result: &ResultRow, newest: &Attempt) -> bool {
+    let is_candidate = result.candidate_attempt == Some(newest.number);
+    let accepted = case.decisions_to(DecisionKind::Accept);
+    let mut decisions = accepted.chain(case.decisions_to(DecisionKind::Correct));
+    decisions.any(|decision| {
+        let after = newest
+            .ended_ms
+            .is_some_and(|ended| ended <= decision.decided_ms);
+        after || is_candidate || case.is_erased()
+    })
 }
 
 /// What was committed is there (unless the report is erased), and was committed before anything
@@ -162,8 +186,17 @@ fn commits(case: &Case<'_>, found: &mut Vec<Violation>) {
 
 /// After a commit the same job goes on only if it was opened again: no later attempt of it follows,
 /// and it is not left unfinished, unless a decision that asks for another attempt (`retry`) lies
-/// between, or a replay gave the job one more budget.
-fn reopened(case: &Case<'_>, job: &Job, found: &mut Vec<Violation>) {
+/// between. A replay leaves no decision; it counts where the report's jobs have had more budgets
+/// than such decisions explain.
+fn reopened(case: &Case<'_>, found: &mut Vec<Violation>) {
+    let budgets: i64 = case.jobs.iter().map(|job| job.rounds - 1).sum();
+    let replays = usize::try_from(budgets - case.retries()).unwrap_or(0);
+    let unasked = case.jobs.iter().flat_map(|job| went_on(case, job));
+    found.extend(unasked.skip(replays));
+}
+
+/// Where a job went on after a commit and no decision lies between.
+fn went_on(case: &Case<'_>, job: &Job) -> Vec<Violation> {
     let attempts: Vec<&Attempt> = case.attempts_of(job).collect();
     let followers = attempts.iter().skip(1).map(Some).chain([None]);
     let unasked = attempts.iter().zip(followers).filter(|(attempt, next)| {
@@ -173,20 +206,18 @@ fn reopened(case: &Case<'_>, job: &Job, found: &mut Vec<Violation>) {
         let mut retries = case.decisions_to(DecisionKind::Retry);
         attempt.committed() && goes_on && !retries.any(|retry| between(retry.decided_ms))
     });
-    let replays = case.rounds(job) - 1 - case.retries();
-    for (attempt, next) in unasked.skip(usize::try_from(replays).unwrap_or(0)) {
-        found.push(match next {
-            Some(next) => Violation::WentOn {
-                report: case.key(),
-                attempt: attempt.number,
-                next: next.number,
-            },
-            None => Violation::ResultAndUnfinished {
-                report: case.key(),
-                attempt: attempt.number,
-                job: job.id,
-                state: job.state,
-            },
-        });
-    }
+    let violations = unasked.map(|(attempt, next)| match next {
+        Some(next) => Violation::WentOn {
+            report: case.key(),
+            attempt: attempt.number,
+            next: next.number,
+        },
+        None => Violation::ResultAndUnfinished {
+            report: case.key(),
+            attempt: attempt.number,
+            job: job.id,
+            state: job.state,
+        },
+    });
+    violations.collect()
 }

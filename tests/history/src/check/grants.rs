@@ -105,7 +105,7 @@ fn counted(case: &Case<'_>, job: &Job, found: &mut Vec<Violation>) {
 /// A job has at most `max_attempts` charged attempts for each time that it was opened, and at most
 /// as many were given back.
 fn budget(case: &Case<'_>, job: &Job, terms: &Terms, found: &mut Vec<Violation>) {
-    let allowed = terms.max_attempts.saturating_mul(case.rounds(job));
+    let allowed = terms.max_attempts.saturating_mul(job.rounds);
     let charged = count(case.attempts_of(job).filter(|attempt| attempt.charged));
     if charged > allowed {
         found.push(Violation::TooManyCharged {

@@ -102,6 +102,22 @@ fn promises() -> Vec<Violation> {
             },
         ),
         broken(
+            |story, _| {
+                let other = story.accept(3);
+                report(&mut story.history, &other).is_current = Some(true);
+            },
+            |history, key| {
+                let thing = history.reports.last().unwrap().thing.clone();
+                let version = report(history, key);
+                version.is_current = Some(true);
+                version.thing = thing;
+            },
+            |report| Violation::CurrentVersions {
+                report,
+                versions: 2,
+            },
+        ),
+        broken(
             |_, _| {},
             |history, key| report(history, key).current_job = Some(2),
             |report| Violation::NoCurrentJob { report },
@@ -124,6 +140,7 @@ kinds!(
     Lost,
     ReportTwice,
     Orphan,
+    CurrentVersions,
     NoCurrentJob,
     AttemptNumbers,
     TokenDidNotGrow,
@@ -142,6 +159,7 @@ kinds!(
     SettledWithoutResult,
     CommitWithoutResult,
     ResultOfNoCommit,
+    CandidateOfNoCommit,
     StaleResult,
     CommittedUnderOldToken,
     WentOn,

@@ -7,7 +7,10 @@ use sqlx::{
 
 use crate::stored::{eventful, statements};
 
-const TABLES: &str = include_str!("../../../../backend/migrations/postgres/0001_reports.sql");
+const TABLES: &str = concat!(
+    include_str!("../../../../backend/migrations/postgres/0001_reports.sql"),
+    include_str!("../../../../backend/migrations/postgres/0002_fences.sql"),
+);
 
 fn blob(hex: &str) -> String {
     format!("'\\x{hex}'")

@@ -170,6 +170,47 @@ fn a_person_corrects_what_no_model_got_right() {
 }
 
 #[test]
+fn a_person_corrects_what_no_model_was_asked() {
+    finished(|story, key| {
+        story.exhaust(key);
+        story.decide(key, DecisionKind::Correct);
+    });
+}
+
+#[test]
+fn a_person_decides_after_a_model_answered_again() {
+    finished(|story, key| {
+        story.ask(key);
+        story.commit_for_review(key);
+        story.decide(key, DecisionKind::Retry);
+        story.ask(key);
+        story.commit_for_review(key);
+        story.decide(key, DecisionKind::Correct);
+        story.history.results[0].attempt = None;
+        story.history.results[0].token = 0;
+    });
+}
+
+#[test]
+fn of_the_versions_of_a_thing_one_is_current() {
+    unfinished(|story, _| {
+        for number in 2..=5 {
+            story.accept(number);
+        }
+        let reports = &mut story.history.reports;
+        let thing = reports[0].thing.clone();
+        for (report, is_current) in reports
+            .iter_mut()
+            .zip([Some(false), Some(true), None, None])
+        {
+            report.is_current = is_current;
+            report.thing.clone_from(&thing);
+        }
+        reports[4].is_current = Some(true);
+    });
+}
+
+#[test]
 fn a_person_asks_for_another_attempt() {
     finished(|story, key| {
         for _ in 0..3 {
@@ -227,7 +268,7 @@ fn a_replay_of_the_same_job_gives_it_another_budget() {
             story.ask(key);
         }
         story.commit(key);
-        job(&mut story.history, key).rounds = Some(2);
+        job(&mut story.history, key).rounds = 2;
     });
 }
 
@@ -243,6 +284,10 @@ fn what_a_person_decided_stays_when_a_machine_commits_again() {
             story.ask(key);
             story.commit(key);
             story.history.results = decided;
+            story.history.results[0].candidate_attempt = Some(2);
+            assert_sound(&story.history, &TERMS);
+            story.erase(key);
+            story.history.results[0].candidate_attempt = None;
         });
     }
 }

@@ -8,7 +8,13 @@ use tempfile::TempDir;
 
 use crate::stored::{eventful, statements};
 
-const TABLES: &str = include_str!("../../../../backend/migrations/sqlite/0001_reports.sql");
+/// A migration may replace a table that others refer to.
+const TABLES: &str = concat!(
+    "PRAGMA foreign_keys = OFF;\n",
+    include_str!("../../../../backend/migrations/sqlite/0001_reports.sql"),
+    include_str!("../../../../backend/migrations/sqlite/0002_fences.sql"),
+    "PRAGMA foreign_keys = ON;\n",
+);
 
 fn blob(hex: &str) -> String {
     format!("x'{hex}'")

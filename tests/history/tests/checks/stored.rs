@@ -12,7 +12,7 @@ pub(crate) type Blob = fn(&str) -> String;
 /// A history in which every column of ours has, somewhere, each thing that it can have.
 pub(crate) fn eventful() -> History {
     let mut story = Story::default();
-    let keys: Vec<String> = (1..=6).map(|number| story.accept(number)).collect();
+    let keys: Vec<String> = (1..=7).map(|number| story.accept(number)).collect();
     // Beyond 2^53 nothing may go through a floating-point number.
     story.history.reports[1].fence = i64::MAX - 9;
     for key in &keys[1..] {
@@ -26,6 +26,12 @@ pub(crate) fn eventful() -> History {
     story.decide(&keys[2], DecisionKind::Retry);
     story.give_back(&keys[3], AttemptOutcome::RateLimited);
     story.reject_for_review(&keys[4], AttemptOutcome::Refused);
+    story.decide(&keys[4], DecisionKind::Correct);
+    story.history.results.last_mut().unwrap().attempt = None;
+    story.commit_for_review(&keys[6]);
+    story.history.results[0].candidate_attempt = Some(2);
+    story.history.reports[0].is_current = Some(true);
+    story.history.reports[1].is_current = Some(false);
     story.history.jobs[0].set_aside = Some("unreadable".to_owned());
     let mut history = story.history;
     history.acknowledgements.clear();
@@ -56,13 +62,15 @@ pub(crate) fn statements(history: &History, blob: Blob) -> String {
     let any = blob(&"07".repeat(32));
     for row in &history.reports {
         let (key, fence, at) = (blob(&row.key), row.fence, row.received_ms);
+        let [tenant, namespace, id] = &row.thing;
+        let current = number(row.is_current.map(i64::from));
         writeln!(
             sql,
             "INSERT INTO report (report_key, tenant, namespace, report_id, version, source,
                                  pipeline, mapping_digest, input, input_hash, links, fence,
-                                 received_ms)
-             VALUES ({key}, 't', 'n', 'i', '1', 's', 'p', {any}, {any}, {any}, '[]', {fence},
-                     {at});"
+                                 received_ms, is_current)
+             VALUES ({key}, '{tenant}', '{namespace}', '{id}', '1', 's', 'p', {any}, {any}, {any},
+                     '[]', {fence}, {at}, {current});"
         )
         .unwrap();
     }
@@ -96,6 +104,7 @@ fn job(sql: &mut String, history: &History, row: &Job, blob: Blob) {
     let (state, ending, token) = (row.state, word(row.ending), number(row.token));
     let (grants, charged, given_back) = (row.grants, row.charged, row.given_back);
     let aside = word(row.set_aside.as_ref());
+    let rounds = row.rounds;
     let (lease, nonce) = if row.state == JobState::Running {
         ("1".to_owned(), blob(&"01".repeat(16)))
     } else {
@@ -104,10 +113,10 @@ fn job(sql: &mut String, history: &History, row: &Job, blob: Blob) {
     writeln!(
         sql,
         "INSERT INTO job (job_id, report_key, pipeline, kind, classifier_version, state, outcome,
-                          due_ms, lease_until_ms, token, nonce, grants, charged, given_back,
+                          due_ms, lease_until_ms, token, nonce, grants, charged, given_back, rounds,
                           elapsed_from_ms, set_aside, created_ms, updated_ms)
          VALUES ({id}, {key}, 'p', 'extract', {version}, '{state}', {ending}, 1, {lease}, {token},
-                 {nonce}, {grants}, {charged}, {given_back}, 1, {aside}, 1, 1);"
+                 {nonce}, {grants}, {charged}, {given_back}, {rounds}, 1, {aside}, 1, 1);"
     )
     .unwrap();
 }
@@ -134,13 +143,16 @@ fn attempts(sql: &mut String, history: &History, blob: Blob) {
 fn results(sql: &mut String, history: &History, blob: Blob) {
     for row in &history.results {
         let (result, key) = (blob(&row.key), blob(&row.report));
-        let (schema, token, attempt) = (&row.schema_version, row.token, row.attempt);
+        let (schema, token, attempt) = (&row.schema_version, row.token, number(row.attempt));
+        let candidate = number(row.candidate_attempt);
         let (status, at) = (row.status, row.updated_ms);
         writeln!(
             sql,
             "INSERT INTO result (result_key, report_key, schema_version, value, token,
-                                 attempt_number, status, created_ms, updated_ms)
-             VALUES ({result}, {key}, '{schema}', '1', {token}, {attempt}, '{status}', 1, {at});"
+                                 attempt_number, candidate_attempt, status, created_ms,
+                                 updated_ms)
+             VALUES ({result}, {key}, '{schema}', '1', {token}, {attempt}, {candidate}, '{status}',
+                     1, {at});"
         )
         .unwrap();
     }
@@ -197,15 +209,27 @@ fn an_eventful_history_leaves_nothing_out() {
             .iter()
             .any(|row| row.current_result.is_none())
     );
+    for is_current in [None, Some(false), Some(true)] {
+        let mut reports = history.reports.iter();
+        assert!(reports.any(|row| row.is_current == is_current));
+    }
+    assert!(history.jobs.iter().any(|row| row.rounds == 2));
     assert!(history.jobs.iter().any(|row| row.ending.is_some()));
     assert!(history.jobs.iter().any(|row| row.token.is_none()));
     assert!(history.jobs.iter().any(|row| row.given_back == 1));
     assert!(history.jobs.iter().any(|row| row.set_aside.is_some()));
     assert!(history.attempts.iter().any(|row| row.outcome.is_none()));
     assert!(history.attempts.iter().any(|row| !row.charged));
+    assert!(history.results.iter().any(|row| row.attempt.is_none()));
+    assert!(
+        history
+            .results
+            .iter()
+            .any(|row| row.candidate_attempt.is_some())
+    );
     assert!(history.results.iter().any(|row| row.token > (1 << 53)));
     assert!(history.reviews.iter().any(|row| row.closed_ms.is_some()));
     assert!(history.reviews.iter().any(|row| row.closed_ms.is_none()));
     assert!(history.events.iter().any(|row| row.result.is_some()));
-    assert_eq!(history.decisions.len(), 1);
+    assert_eq!(history.decisions.len(), 2);
 }

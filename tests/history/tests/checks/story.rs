@@ -130,7 +130,7 @@ impl Story {
             grants: 0,
             charged: 0,
             given_back: 0,
-            rounds: None,
+            rounds: 1,
             set_aside: None,
         });
         id
@@ -146,6 +146,8 @@ impl Story {
             fence: 0,
             current_job: Some(job),
             current_result: None,
+            thing: ["t".to_owned(), "n".to_owned(), number.to_string()],
+            is_current: None,
             received_ms,
         });
         self.announce(&key, EventKind::ReportAccepted, None);
@@ -248,14 +250,14 @@ impl Story {
         job(&mut self.history, key).given_back += 1;
     }
 
+    /// A person's value may stand where no model was ever asked.
     fn put_result(&mut self, key: &str) -> String {
         let mut of_report = self.history.attempts.iter().filter(|it| it.report == key);
-        let Attempt {
-            number,
-            token,
-            schema_version,
-            ..
-        } = of_report.next_back().unwrap().clone();
+        let last = of_report.next_back();
+        let attempt = last.map(|attempt| attempt.number);
+        let token = last.map_or(0, |attempt| attempt.token);
+        let schema_version = last.map_or(FIRST.schema, |attempt| &attempt.schema_version);
+        let schema_version = schema_version.to_owned();
         let result = result_key(key, &schema_version);
         let results = &mut self.history.results;
         for other in results.iter_mut().filter(|it| it.report == key) {
@@ -267,7 +269,8 @@ impl Story {
             report: key.to_owned(),
             schema_version,
             token,
-            attempt: number,
+            attempt,
+            candidate_attempt: None,
             status: ResultStatus::Current,
             updated_ms: self.now,
         });
@@ -355,6 +358,7 @@ impl Story {
         let job = job(&mut self.history, key);
         job.state = state;
         job.ending = ending;
+        job.rounds += i64::from(kind == DecisionKind::Retry);
         if ending == Some(Ending::Decided) {
             let result = match report(&mut self.history, key).current_result.clone() {
                 Some(result) => result,

@@ -1,6 +1,8 @@
 //! Results that are not the one answer of the newest grant.
 
-use fencepost_history::{DecisionKind, EventKind, History, JobState, ResultStatus, Violation};
+use fencepost_history::{
+    AttemptOutcome, DecisionKind, EventKind, History, JobState, ResultStatus, Violation,
+};
 
 use super::{broken, committed, in_review};
 use crate::story::{
@@ -9,10 +11,16 @@ use crate::story::{
 
 /// All of them.
 pub(super) fn all() -> Vec<Violation> {
-    [results(), current_results(), tokens(), old_tokens()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        results(),
+        current_results(),
+        tokens(),
+        old_tokens(),
+        candidates(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn two_schemas(story: &mut Story, key: &str) {
@@ -131,7 +139,7 @@ fn tokens() -> Vec<Violation> {
     let of_lost_attempt = |report: String| Violation::ResultOfNoCommit {
         result: result_key(&report, FIRST.schema),
         report,
-        attempt: 1,
+        attempt: Some(1),
         token: 1,
     };
     vec![
@@ -142,7 +150,7 @@ fn tokens() -> Vec<Violation> {
                 committed(story, key);
             },
             |history, _| {
-                history.results[0].attempt = 1;
+                history.results[0].attempt = Some(1);
                 history.results[0].token = 1;
             },
             of_lost_attempt,
@@ -153,7 +161,7 @@ fn tokens() -> Vec<Violation> {
             |report| Violation::ResultOfNoCommit {
                 result: result_key(&report, FIRST.schema),
                 report,
-                attempt: 1,
+                attempt: Some(1),
                 token: 9,
             },
         ),
@@ -164,7 +172,7 @@ fn tokens() -> Vec<Violation> {
                 committed(story, key);
             },
             |history, _| {
-                history.results[0].attempt = 1;
+                history.results[0].attempt = Some(1);
                 history.results[0].token = 1;
             },
             |report| Violation::StaleResult {
@@ -181,13 +189,81 @@ fn tokens() -> Vec<Violation> {
                 let newest = result_key(key, OTHER_SCHEMA.schema);
                 let mut results = history.results.iter_mut();
                 let result = results.find(|row| row.key == newest).unwrap();
-                result.attempt = 1;
+                result.attempt = Some(1);
                 result.token = 1;
             },
             |report| Violation::ResultOfNoCommit {
                 result: result_key(&report, OTHER_SCHEMA.schema),
                 report,
-                attempt: 1,
+                attempt: Some(1),
+                token: 1,
+            },
+        ),
+    ]
+}
+
+fn decided_then_replayed(story: &mut Story, key: &str) {
+    in_review(story, key);
+    story.decide(key, DecisionKind::Accept);
+    let decided = story.history.results[0].clone();
+    story.replay(key, OTHER_CLASSIFIER);
+    committed(story, key);
+    story.history.results[0] = decided;
+    story.history.results[0].candidate_attempt = Some(2);
+}
+
+fn candidates() -> Vec<Violation> {
+    vec![
+        broken(
+            decided_then_replayed,
+            |history, key| {
+                let replayed = attempt(history, key, 2);
+                replayed.outcome = Some(AttemptOutcome::SchemaInvalid);
+            },
+            |report| Violation::CandidateOfNoCommit {
+                result: result_key(&report, FIRST.schema),
+                report,
+                attempt: 2,
+            },
+        ),
+        // The newer answer is lost.
+        broken(
+            decided_then_replayed,
+            |history, _| history.results[0].candidate_attempt = None,
+            |report| Violation::StaleResult {
+                result: result_key(&report, FIRST.schema),
+                report,
+                token: 1,
+                newest: 2,
+            },
+        ),
+        // Nobody decided, so that the newer answer should have replaced the older.
+        broken(
+            |story, key| {
+                committed(story, key);
+                story.replay(key, OTHER_CLASSIFIER);
+                committed(story, key);
+            },
+            |history, _| {
+                history.results[0].attempt = Some(1);
+                history.results[0].token = 1;
+                history.results[0].candidate_attempt = Some(2);
+            },
+            |report| Violation::StaleResult {
+                result: result_key(&report, FIRST.schema),
+                report,
+                token: 1,
+                newest: 2,
+            },
+        ),
+        // Only a person can do without an attempt.
+        broken(
+            committed,
+            |history, _| history.results[0].attempt = None,
+            |report| Violation::ResultOfNoCommit {
+                result: result_key(&report, FIRST.schema),
+                report,
+                attempt: None,
                 token: 1,
             },
         ),

@@ -22,7 +22,7 @@ fn numbers() -> Vec<Violation> {
             },
             |history, key| {
                 attempt(history, key, 2).number = 3;
-                history.results[0].attempt = 3;
+                history.results[0].attempt = Some(3);
             },
             |report| Violation::AttemptNumbers {
                 report,
@@ -143,10 +143,10 @@ fn budgets() -> Vec<Violation> {
                 end(story, key);
             }
             // As many again, so that this is sound before it is broken.
-            job(&mut story.history, key).rounds = Some(2);
+            job(&mut story.history, key).rounds = 2;
         }
     };
-    let one_round = |history: &mut History, key: &str| job(history, key).rounds = None;
+    let one_round = |history: &mut History, key: &str| job(history, key).rounds = 1;
     vec![
         broken(four(|_, _| {}), one_round, |report| {
             Violation::TooManyCharged {
