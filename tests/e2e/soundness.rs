@@ -22,8 +22,10 @@ const SABOTAGE: &[(&str, &str)] = &[
         "a result with more than one final event",
     ),
     (
-        "INSERT INTO result SELECT zeroblob(32), report_key, 'another', value, token,
-         attempt_number, 'history', created_ms, updated_ms FROM result LIMIT 1",
+        "INSERT INTO result (result_key, report_key, schema_version, value, token, attempt_number,
+                             status, created_ms, updated_ms)
+         SELECT zeroblob(32), report_key, 'another', value, token, attempt_number, 'history',
+                created_ms, updated_ms FROM result LIMIT 1",
         "a report with more than one result",
     ),
     (
