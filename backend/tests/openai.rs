@@ -11,6 +11,8 @@ mod answers;
 mod connections;
 #[path = "openai/failures.rs"]
 mod failures;
+#[path = "openai/protection.rs"]
+mod protection;
 #[path = "openai/requests.rs"]
 mod requests;
 #[path = "openai/secrets.rs"]
@@ -41,13 +43,17 @@ fn now() -> UnixMillis {
     UnixMillis::new(1_803_895_200_000)
 }
 
-fn openai(base_url: &str, key: Option<&str>) -> OpenAi {
-    let settings = Settings {
+fn settings(base_url: &str) -> Settings {
+    Settings {
         model: "asked".to_owned(),
         base_url: BaseUrl::new(base_url).unwrap(),
         max_output_tokens: NonZeroU32::new(100).unwrap(),
         temperature: None,
-    };
+    }
+}
+
+fn openai(base_url: &str, key: Option<&str>) -> OpenAi {
+    let settings = settings(base_url);
     let tls = tls::for_scheme(settings.base_url.scheme()).unwrap();
     OpenAi::new(settings, key.map(Secret::new).as_ref(), tls, now).unwrap()
 }

@@ -1,14 +1,16 @@
-use std::{net::TcpListener, sync::Arc};
+use std::sync::Arc;
 
 use fencepost_model::{Ending, Gate};
+use tokio::net::TcpSocket;
 
 use super::*;
 
 #[tokio::test]
 async fn where_nobody_listens_nothing_has_begun() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // Kept, so that nobody else gets the port, and never listened on.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
     let openai = openai(&format!("http://{address}/v1"), Some(KEY));
     let error = ask(&openai, OutputCap::Ordinary).await.unwrap_err();
     assert_eq!(error.failure, UNSENT);

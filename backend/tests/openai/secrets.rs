@@ -1,25 +1,17 @@
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
-
-use tracing_subscriber::fmt::MakeWriter;
+use std::{cell::RefCell, io, sync::OnceLock};
 
 use super::*;
 
-/// What was logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
+thread_local! {
+    /// What this thread logged, which is what its test did.
+    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-impl io::Write for Log {
+struct ToLog;
+
+impl io::Write for ToLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        LOG.with_borrow_mut(|log| log.extend_from_slice(bytes));
         Ok(bytes.len())
     }
 
@@ -28,12 +20,23 @@ impl io::Write for Log {
     }
 }
 
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
+/// Logs from now on, for all threads: what one thread alone wants to know of, others can make
+/// `tracing` forget.
+fn log() {
+    static LOGGING: OnceLock<()> = OnceLock::new();
+    LOGGING.get_or_init(|| {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .with_writer(|| ToLog)
+            .init();
+        tracing::callsite::rebuild_interest_cache();
+    });
+    LOG.take();
+}
 
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
+fn logged() -> String {
+    LOG.with_borrow(|log| String::from_utf8(log.clone()).unwrap())
 }
 
 /// A server that repeats all that it was told, wherever it can.
@@ -52,12 +55,7 @@ fn echo(status: u16) -> ModelServer {
 
 #[tokio::test]
 async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(log.clone())
-        .finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    log();
     let mut shown = String::new();
     for status in [
         200, 302, 400, 401, 402, 403, 404, 408, 422, 429, 500, 503, 529,
@@ -69,7 +67,7 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
     }
     let broken = once(Behaviour::HangUp).await.unwrap_err();
     shown += &format!("{broken:?} {broken}");
-    let log = log.text();
+    let log = logged();
     // The log is one that would show it: it tells of each refusal.
     assert_eq!(
         log.matches("The provider did not answer").count(),
@@ -83,18 +81,14 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
 
 #[tokio::test]
 async fn a_known_word_of_the_provider_is_told() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(log.clone())
-        .with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.finish());
+    log();
     failure(Behaviour::error(
         400,
         "invalid_request_error",
         Some("invalid_json_schema"),
     ))
     .await;
-    let log = log.text();
+    let log = logged();
     assert!(
         log.contains("status=400 said=\"invalid_json_schema\""),
         "{log}"
@@ -103,14 +97,8 @@ async fn a_known_word_of_the_provider_is_told() {
 
 #[test]
 fn a_key_that_no_header_can_hold_is_refused_and_not_shown() {
-    let settings = Settings {
-        model: "m".to_owned(),
-        base_url: BaseUrl::new("http://h/v1").unwrap(),
-        max_output_tokens: NonZeroU32::MIN,
-        temperature: None,
-    };
     let tls = tls::for_scheme("http").unwrap();
     let key = Secret::new("canary\nx-injected: 1");
-    let error = OpenAi::new(settings, Some(&key), tls, now).unwrap_err();
+    let error = OpenAi::new(settings("http://h/v1"), Some(&key), tls, now).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("canary"));
 }

@@ -76,6 +76,12 @@ impl Ledger {
         self.book.lock().unwrap().calls.clone()
     }
 
+    /// The calls, if they are so.
+    pub(crate) fn calls_if(&self, so: impl Fn(&[Call]) -> bool) -> Option<Vec<Call>> {
+        let book = self.book.lock().unwrap();
+        so(&book.calls).then(|| book.calls.clone())
+    }
+
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.events.subscribe()
     }

@@ -117,8 +117,7 @@ impl ModelServer {
         let waiting = timeout(DEADLINE, async {
             loop {
                 events.borrow_and_update();
-                let calls = self.calls();
-                if so(&calls) {
+                if let Some(calls) = self.ledger.calls_if(&so) {
                     return calls;
                 }
                 // The other end lives as long as this server.
