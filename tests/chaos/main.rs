@@ -173,9 +173,7 @@ async fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
 /// Beside what `Stack::finish` always checks.
 async fn assert_all_there_and_finished_once(stack: &Stack, load: &Load) {
     let database = stack.db();
-    let stored = database
-        .texts("SELECT lower(hex(report_key)) FROM report")
-        .await;
+    let stored = database.keys("SELECT report_key FROM report").await;
     let stored: BTreeSet<_> = stored.into_iter().collect();
     let acknowledged = load.acknowledged.lock().unwrap().clone();
     let lost: Vec<_> = acknowledged.difference(&stored).collect();

@@ -1,4 +1,5 @@
-//! The main job, end to end: the component in its host, the backend, SQLite. One promise per file.
+//! The main job, end to end: the component in its host, the backend, a database. One promise per
+//! file.
 
 #![expect(
     clippy::indexing_slicing,
@@ -12,6 +13,7 @@ mod disk_full;
 mod edge_state;
 mod envelope;
 mod mapping;
+mod processes;
 mod redelivery;
 mod refusals;
 mod soundness;

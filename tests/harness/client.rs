@@ -125,13 +125,19 @@ pub(crate) struct Connection(SendRequest<Pieces>);
 impl Connection {
     /// Connects to `http://host:port`.
     pub(crate) async fn open(base: &str) -> Self {
+        let opened = Self::try_open(base).await;
+        opened.unwrap_or_else(|| panic!("nobody listens at {base}"))
+    }
+
+    /// The same, unless nobody listens there.
+    pub(crate) async fn try_open(base: &str) -> Option<Self> {
         let authority = base.strip_prefix("http://").unwrap();
-        let stream = TcpStream::connect(authority).await.unwrap();
+        let stream = TcpStream::connect(authority).await.ok()?;
         stream.set_nodelay(true).unwrap();
         let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
         // Ends with the connection; what breaks it is seen by the request.
         tokio::spawn(connection);
-        Self(sender)
+        Some(Self(sender))
     }
 
     /// Sends one request; the error is a connection that broke.

@@ -2,8 +2,8 @@
 //!
 //! A test starts a [`Stack`], speaks to it in the words of the domain, and ends it with
 //! [`Stack::finish`], which refuses leftovers: a report that nobody finishes, a program that does
-//! not end, a row that breaks an invariant. What goes through HTTP has a plain name; what reads the
-//! database file begins with `db_`.
+//! not end, a history that breaks an invariant. What goes through HTTP stands on the stack; what is
+//! read from the database, past the program, on [`Stack::db`].
 
 #![expect(
     clippy::expect_used,
@@ -14,21 +14,26 @@
     reason = "a test fails by panicking, and says on stderr where the logs are"
 )]
 
+mod backend;
 mod client;
 mod database;
 mod delivery;
+mod envelope;
 mod process;
 mod program;
 mod project;
 mod random;
 mod recorded;
+mod setup;
 mod stack;
 mod wait;
 mod wire;
 
+pub use backend::Backend;
 pub use client::Answer;
-pub use database::Database;
+pub use database::{Database, DatabaseKind};
 pub use delivery::{Delivery, Framing, github_signature, now, sample, standard_headers};
+pub use envelope::Sealed;
 pub use process::{Output, Process, run};
 pub use program::Program;
 pub use project::{
@@ -37,6 +42,7 @@ pub use project::{
 };
 pub use random::Random;
 pub use recorded::Recorded;
-pub use stack::{Setup, Stack, Target};
+pub use setup::{Entrance, Launch, Role, Setup};
+pub use stack::{Stack, Target};
 pub use wait::wait_until;
 pub use wire::{Mode, Wire};

@@ -18,7 +18,7 @@ use crate::wait_until;
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    name: &'static str,
+    name: String,
     lines: UnboundedReceiver<String>,
     log: PathBuf,
     readers: Vec<JoinHandle<()>>,
@@ -31,7 +31,7 @@ impl Process {
     /// # Panics
     /// When it can't be started.
     #[must_use]
-    pub fn spawn(name: &'static str, command: &mut Command, logs: &Path) -> Self {
+    pub fn spawn(name: &str, command: &mut Command, logs: &Path) -> Self {
         let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -61,7 +61,7 @@ impl Process {
         let read_log = move || copy(&mut stderr, &mut file);
         Self {
             child,
-            name,
+            name: name.to_owned(),
             lines,
             log: logs.join(format!("{name}.stderr")),
             readers: vec![std::thread::spawn(read_lines), std::thread::spawn(read_log)],
@@ -104,22 +104,56 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// Waits until it has died of SIGKILL, which it was made to send itself.
+    ///
+    /// # Panics
+    /// When it doesn't die, or dies of something else.
+    pub async fn dies(mut self) {
+        let status = self.ended().await;
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        let log = || std::fs::read_to_string(&self.log).unwrap_or_default();
+        let killed = Some(Signal::KILL.as_raw());
+        assert_eq!(signal, killed, "{}: {status}\n{}", self.name, log());
+    }
+
+    /// Stops it where it is, as a virtual machine that is suspended; back when it stands still.
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub async fn pause(&self) {
+        kill_process(self.id(), Signal::STOP).unwrap();
+        wait_until("the process stands still", async || {
+            let file = format!("/proc/{}/stat", self.id().as_raw_nonzero());
+            let stat = std::fs::read_to_string(file).unwrap();
+            // The state follows on the name, which is in parentheses and may hold any.
+            let (_, state) = stat.rsplit_once(')').unwrap();
+            state.starts_with(" T").then_some(())
+        })
+        .await;
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub fn resume(&self) {
+        kill_process(self.id(), Signal::CONT).unwrap();
+    }
+
     /// Asks it to end, as an operator's system does, and waits for it.
     ///
     /// # Panics
     /// When it doesn't end well.
     pub async fn stop(mut self) {
         kill_process(self.id(), Signal::TERM).unwrap();
+        self.resume();
         let status = self.ended().await;
         assert!(status.success(), "{} ended with {status}", self.name);
     }
 
     async fn ended(&mut self) -> ExitStatus {
-        let name = self.name;
-        wait_until(&format!("{name} has ended"), async || {
-            self.child.try_wait().unwrap()
-        })
-        .await
+        let what = format!("{} has ended", self.name);
+        wait_until(&what, async || self.child.try_wait().unwrap()).await
     }
 }
 

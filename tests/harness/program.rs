@@ -9,6 +9,8 @@ use crate::workspace;
 pub enum Program {
     /// `fencepost`
     Backend,
+    /// `fencepost` with points where it can be made to die.
+    Failpoints,
     /// `fencepost-edge`
     Host,
     /// The WebAssembly component.
@@ -24,6 +26,7 @@ impl Program {
     pub fn path(self) -> PathBuf {
         let (variable, file) = match self {
             Self::Backend => ("FENCEPOST_BACKEND", "target/debug/fencepost"),
+            Self::Failpoints => ("FENCEPOST_FAILPOINTS", "target/debug/fencepost-failpoints"),
             Self::Host => ("FENCEPOST_HOST", "target/debug/fencepost-edge"),
             Self::Component => (
                 "FENCEPOST_COMPONENT",

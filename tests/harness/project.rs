@@ -8,10 +8,11 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use fencepost_identity::config::Sources;
 use tempfile::TempDir;
 use toml::{Table, Value};
 
-use crate::{delivery::code, program::Program};
+use crate::{Database, DatabaseKind, delivery::code, program::Program};
 
 /// What edge and backend share.
 pub const EDGE_SECRET: &str = "edge-secret-of-the-tests-0001";
@@ -73,21 +74,34 @@ pub fn workspace() -> PathBuf {
 #[derive(Debug)]
 pub struct Project {
     folder: TempDir,
+    database: Database,
 }
 
 impl Project {
-    /// Copies what the example configuration and manifest name.
+    /// Copies what the example configuration and manifest name. The database is a file, which
+    /// isn't there yet.
     ///
     /// # Panics
     /// When they aren't there, or not as they are expected.
     #[must_use]
     pub fn create() -> Self {
-        let project = Self {
-            folder: tempfile::Builder::new()
-                .prefix("fencepost-test-")
-                .tempdir()
-                .unwrap(),
-        };
+        let folder = folder();
+        let database = Database::in_folder(folder.path());
+        Self::fill(folder, database)
+    }
+
+    /// The same, with an empty database of this kind.
+    ///
+    /// # Panics
+    /// Also when there is no server where one is wanted.
+    pub async fn on(kind: DatabaseKind) -> Self {
+        let folder = folder();
+        let database = Database::create(kind, folder.path()).await;
+        Self::fill(folder, database)
+    }
+
+    fn fill(folder: TempDir, database: Database) -> Self {
+        let project = Self { folder, database };
         let config = read(&workspace().join("fencepost.toml")) + NOTES;
         let tables: Table = config.parse().unwrap();
         for pipeline in tables["pipeline"].as_table().unwrap().values() {
@@ -142,10 +156,40 @@ impl Project {
         fs::write(self.path("fencepost.toml"), config.replace(from, to)).unwrap();
     }
 
+    /// Adds to the configuration, at its end.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn extend_config(&self, text: &str) {
+        let config = read(&self.path("fencepost.toml"));
+        fs::write(self.path("fencepost.toml"), config + text).unwrap();
+    }
+
     /// The database.
     #[must_use]
-    pub fn database(&self) -> PathBuf {
-        self.path("fencepost.db")
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// The sources of its configuration.
+    ///
+    /// # Panics
+    /// When it is wrong.
+    #[must_use]
+    pub fn sources(&self) -> Sources {
+        Sources::parse(&read(&self.path("fencepost.toml"))).unwrap()
+    }
+
+    /// The attempts that each job has; of pipelines that differ, the most.
+    ///
+    /// # Panics
+    /// When the configuration doesn't say.
+    #[must_use]
+    pub fn max_attempts(&self) -> i64 {
+        let tables: Table = read(&self.path("fencepost.toml")).parse().unwrap();
+        let pipelines = tables["pipeline"].as_table().unwrap().values();
+        let attempts = pipelines.map(|pipeline| pipeline["max_attempts"].as_integer().unwrap());
+        attempts.max().unwrap()
     }
 
     /// `fencepost` in this folder, with the environment of its deployment and nothing else.
@@ -161,8 +205,7 @@ impl Project {
         command.current_dir(self.folder()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("FENCEPOST_CONFIG", self.path("fencepost.toml"));
-        let database = format!("sqlite://{}", self.database().display());
-        command.env("FENCEPOST_DATABASE_URL", database);
+        command.env("FENCEPOST_DATABASE_URL", self.database.url());
         command.env("FENCEPOST_LISTEN", "127.0.0.1:0");
         command.env("FENCEPOST_ADMIN_LISTEN", "127.0.0.1:0");
         command.env("FENCEPOST_EDGE_SECRET", EDGE_SECRET);
@@ -204,6 +247,11 @@ impl Project {
         self.folder.disable_cleanup(true);
         self.folder().to_owned()
     }
+}
+
+fn folder() -> TempDir {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("fencepost-test-").tempdir().unwrap()
 }
 
 /// The manifest, with the variables of the tests' own source.

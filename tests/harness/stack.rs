@@ -1,40 +1,23 @@
-//! Sender, edge, wire, backend: started, spoken to, killed and ended.
+//! Sender, edge, wire, backends: started, killed and ended. How they are spoken to stands in
+//! `stack/speak.rs`.
+
+mod speak;
 
 use std::{net::SocketAddr, process::Command, sync::Arc};
 
-use http::Request;
-use serde_json::Value;
-use tokio::{sync::Barrier, task::JoinSet};
+use fencepost_history::{Finished, History, ModelCall, Recorded, Recorder, Terms, Verdict, check};
 
 use crate::{
-    Answer, Database, Delivery, Mode, Output, Process, Project, Wire,
-    client::{Connection, Pieces, announce, send},
-    project::ADMIN_TOKEN,
-    run, wait_until,
+    Backend, Database, Entrance, Launch, Mode, Output, Process, Project, Setup, Wire, run,
+    setup::Role, wait_until,
 };
 
-/// What is different from the example deployment.
-#[derive(Clone, Debug, Default)]
-pub struct Setup {
-    /// Texts of the configuration and what replaces them.
-    pub config: Vec<(&'static str, &'static str)>,
-    /// The backend's environment beside the usual.
-    pub environment: Vec<(&'static str, String)>,
-}
+pub use speak::Target;
 
-/// An edge to deliver to.
-#[derive(Clone, Debug)]
-pub struct Target(String);
-
-impl Target {
-    /// Delivers once.
-    ///
-    /// # Panics
-    /// When there is no answer: an edge always answers.
-    pub async fn deliver(&self, delivery: &Delivery) -> Answer {
-        send(&self.0, delivery.request(&self.0)).await.unwrap()
-    }
-}
+/// What clients write down, in the project's folder.
+const ACKNOWLEDGED: &str = "acknowledged.jsonl";
+/// The first backend's name, in logs.
+const BACKEND: &str = "backend";
 
 /// Everything, running.
 #[derive(Debug)]
@@ -45,15 +28,10 @@ pub struct Stack {
     pub wire: Wire,
     setup: Setup,
     backend: Option<Backend>,
+    workers: Vec<Option<Backend>>,
     host: Option<Host>,
+    acknowledged: Arc<Recorder>,
     finished: bool,
-}
-
-#[derive(Debug)]
-struct Backend {
-    process: Process,
-    ingest: String,
-    admin: String,
 }
 
 #[derive(Debug)]
@@ -73,21 +51,33 @@ impl Stack {
     /// # Panics
     /// When a program doesn't start.
     pub async fn with(setup: Setup) -> Self {
-        let project = Project::create();
-        for (from, to) in &setup.config {
-            project.edit_config(from, to);
-        }
+        let mut stack = Self::prepared(setup).await;
+        stack.start_backend().await;
+        stack
+    }
+
+    /// All of it but the backend.
+    ///
+    /// # Panics
+    /// When a program doesn't start.
+    pub async fn prepared(setup: Setup) -> Self {
+        let project = Project::on(setup.database).await;
+        setup.configure(&project);
         let wire = Wire::start(Mode::Hangup).await;
+        let acknowledged = Recorder::open(&project.path(ACKNOWLEDGED)).unwrap();
         let mut stack = Self {
             project,
             wire,
             setup,
             backend: None,
+            workers: Vec::new(),
             host: None,
+            acknowledged: Arc::new(acknowledged),
             finished: false,
         };
-        stack.start_backend().await;
-        stack.start_host().await;
+        if stack.setup.entrance == Entrance::Edge {
+            stack.start_host().await;
+        }
         stack
     }
 
@@ -96,35 +86,55 @@ impl Stack {
     /// # Panics
     /// When it doesn't start.
     pub async fn start_backend(&mut self) {
-        let mut command = self.project.fencepost();
-        command.arg("serve");
-        self.start_backend_as(command).await;
+        self.start_backend_with(&Launch::default()).await;
+    }
+
+    /// Starts the backend, with differences.
+    ///
+    /// # Panics
+    /// When it doesn't start.
+    pub async fn start_backend_with(&mut self, launch: &Launch) {
+        let command = launch.serve(self.setup.role);
+        self.launch_backend(command, launch).await;
     }
 
     /// Starts the backend by another command, which gets the usual environment.
     ///
     /// # Panics
     /// When it doesn't start.
-    pub async fn start_backend_as(&mut self, mut command: Command) {
+    pub async fn start_backend_as(&mut self, command: Command) {
+        self.launch_backend(command, &Launch::default()).await;
+    }
+
+    async fn launch_backend(&mut self, mut command: Command, launch: &Launch) {
         assert!(self.backend.is_none(), "the backend runs already");
-        self.project.prepare(&mut command);
-        command.envs(
-            self.setup
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        );
-        let mut process = Process::spawn("backend", &mut command, &self.project.logs());
-        let line = process.line().await;
-        let address = |name: &str| line[name].as_str().unwrap().to_owned();
-        let (ingest, admin) = (address("ingest"), address("admin"));
-        let target: SocketAddr = ingest.strip_prefix("http://").unwrap().parse().unwrap();
-        self.wire.set(Mode::Forward(target)).await;
-        self.backend = Some(Backend {
-            process,
-            ingest,
-            admin,
-        });
+        launch.prepare(&mut command, &self.project, &self.setup);
+        let logs = self.project.logs();
+        self.backend = Some(Backend::start(BACKEND, &mut command, &logs).await);
+        self.connect().await;
+    }
+
+    /// Starts one more process that only works, on the same database; its number. It logs to
+    /// `worker-NUMBER.stderr`.
+    ///
+    /// # Panics
+    /// When it doesn't start.
+    pub async fn start_worker(&mut self) -> usize {
+        self.start_worker_with(&Launch::default()).await
+    }
+
+    /// The same, with differences.
+    ///
+    /// # Panics
+    /// When it doesn't start.
+    pub async fn start_worker_with(&mut self, launch: &Launch) -> usize {
+        let number = self.workers.len();
+        let mut command = launch.serve(Role::Worker);
+        launch.prepare(&mut command, &self.project, &self.setup);
+        let name = format!("worker-{number}");
+        let worker = Backend::start(&name, &mut command, &self.project.logs()).await;
+        self.workers.push(Some(worker));
+        number
     }
 
     /// Starts the host with the component.
@@ -145,7 +155,16 @@ impl Stack {
     /// # Panics
     /// When it doesn't run.
     pub async fn kill9(&mut self) {
-        self.backend.take().unwrap().process.kill9();
+        self.backend.take().unwrap().into_process().kill9();
+        self.wire.set(Mode::Hangup).await;
+    }
+
+    /// Waits until the backend has killed itself, as it was started to.
+    ///
+    /// # Panics
+    /// When it doesn't.
+    pub async fn backend_dies(&mut self) {
+        self.backend.take().unwrap().into_process().dies().await;
         self.wire.set(Mode::Hangup).await;
     }
 
@@ -155,7 +174,33 @@ impl Stack {
     /// When it doesn't run, or doesn't end well.
     pub async fn stop_backend(&mut self) {
         self.wire.set(Mode::Hangup).await;
-        self.backend.take().unwrap().process.stop().await;
+        self.backend.take().unwrap().into_process().stop().await;
+    }
+
+    /// Kills a worker in the midst of what it does.
+    ///
+    /// # Panics
+    /// When it doesn't run.
+    pub fn kill9_worker(&mut self, number: usize) {
+        self.workers[number].take().unwrap().into_process().kill9();
+    }
+
+    /// Waits until a worker has killed itself, as it was started to.
+    ///
+    /// # Panics
+    /// When it doesn't.
+    pub async fn worker_dies(&mut self, number: usize) {
+        let worker = self.workers[number].take().unwrap();
+        worker.into_process().dies().await;
+    }
+
+    /// Ends a worker in order.
+    ///
+    /// # Panics
+    /// When it doesn't run, or doesn't end well.
+    pub async fn stop_worker(&mut self, number: usize) {
+        let worker = self.workers[number].take().unwrap();
+        worker.into_process().stop().await;
     }
 
     /// Ends the host in order.
@@ -171,8 +216,13 @@ impl Stack {
     /// # Panics
     /// When it doesn't run.
     pub async fn connect(&self) {
-        let address = self.backend().ingest.strip_prefix("http://").unwrap();
-        self.wire.set(Mode::Forward(address.parse().unwrap())).await;
+        // A mere worker takes nothing in, so nothing leads to it.
+        if self.setup.role == Role::Worker {
+            return;
+        }
+        let address = self.backend().ingest_url().strip_prefix("http://").unwrap();
+        let target: SocketAddr = address.parse().unwrap();
+        self.wire.set(Mode::Forward(target)).await;
     }
 
     /// The backend's process.
@@ -181,11 +231,20 @@ impl Stack {
     /// When it doesn't run.
     #[must_use]
     pub fn backend_process(&self) -> &Process {
-        &self.backend().process
+        self.backend().process()
     }
 
     fn backend(&self) -> &Backend {
         self.backend.as_ref().expect("the backend doesn't run")
+    }
+
+    /// A worker, by the number that it was started with.
+    ///
+    /// # Panics
+    /// When it doesn't run.
+    #[must_use]
+    pub fn worker(&self, number: usize) -> &Backend {
+        self.workers[number].as_ref().expect("that worker is gone")
     }
 
     /// Where the edge listens.
@@ -197,130 +256,19 @@ impl Stack {
         &self.host.as_ref().expect("the host doesn't run").url
     }
 
-    /// The edge's address, for senders that go on while backends come and go.
-    ///
-    /// # Panics
-    /// When the host doesn't run.
-    #[must_use]
-    pub fn target(&self) -> Target {
-        Target(self.edge_url().to_owned())
-    }
-
-    /// Delivers once.
-    ///
-    /// # Panics
-    /// When there is no answer.
-    pub async fn deliver(&self, delivery: &Delivery) -> Answer {
-        self.target().deliver(delivery).await
-    }
-
-    /// Delivers all of these at once: every connection is open before the first is used.
-    ///
-    /// # Panics
-    /// When there is no answer.
-    pub async fn deliver_at_once(&self, deliveries: Vec<Delivery>) -> Vec<Answer> {
-        let start = Arc::new(Barrier::new(deliveries.len()));
-        let mut under_way = JoinSet::new();
-        for delivery in deliveries {
-            let base = self.edge_url().to_owned();
-            let start = Arc::clone(&start);
-            under_way.spawn(async move {
-                let connection = Connection::open(&base).await;
-                start.wait().await;
-                connection.send(delivery.request(&base)).await.unwrap()
-            });
-        }
-        under_way.join_all().await
-    }
-
-    /// Posts to the backend's ingest listener, past the edge.
-    ///
-    /// # Panics
-    /// When there is no answer.
-    pub async fn ingest(&self, headers: &[(&str, String)], body: impl Into<Vec<u8>>) -> Answer {
-        let mut delivery = Delivery::unsigned("/v1/reports", body);
-        for (name, value) in headers {
-            delivery = delivery.header(name, value);
-        }
-        let base = &self.backend().ingest;
-        send(base, delivery.request(base)).await.unwrap()
-    }
-
-    /// Only announces a body of so many bytes to the ingest listener: who refuses that need not
-    /// read it.
-    ///
-    /// # Panics
-    /// When there is no answer.
-    pub async fn announce(&self, bytes: usize) -> Answer {
-        let base = &self.backend().ingest;
-        announce(base, bytes).await
-    }
-
-    /// Asks the admin listener.
-    ///
-    /// # Panics
-    /// When there is no answer.
-    pub async fn admin(&self, path: &str) -> Answer {
-        let base = &self.backend().admin;
-        let request = Request::get(path)
-            .header("host", base.strip_prefix("http://").unwrap())
-            .header("authorization", format!("Bearer {ADMIN_TOKEN}"))
-            .body(Pieces {
-                pieces: [].into(),
-                declared: Some(0),
-            });
-        send(base, request.unwrap()).await.unwrap()
-    }
-
-    /// A report, if there is one.
-    ///
-    /// # Panics
-    /// When the backend doesn't say.
-    pub async fn report(&self, key: &str) -> Option<Value> {
-        let answer = self.admin(&format!("/v1/reports/{key}")).await;
-        match answer.status {
-            200 => Some(answer.json()),
-            404 => None,
-            _ => panic!("{answer:?}"),
-        }
-    }
-
-    /// A report's attempts.
-    ///
-    /// # Panics
-    /// When the backend doesn't say.
-    pub async fn attempts(&self, key: &str) -> Vec<Value> {
-        let answer = self.admin(&format!("/v1/reports/{key}/attempts")).await;
-        let json = answer.json();
-        json["attempts"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{answer:?}"))
-            .clone()
-    }
-
-    /// The counts.
-    ///
-    /// # Panics
-    /// When the backend doesn't say.
-    pub async fn stats(&self) -> Value {
-        let answer = self.admin("/v1/stats").await;
-        assert_eq!(answer.status, 200, "{answer:?}");
-        answer.json()
-    }
-
     /// Runs `fencepost` on the command line of the same deployment.
     #[must_use]
     pub fn fencepost(&self, arguments: &[&str]) -> Output {
         run(self.project.fencepost().args(arguments))
     }
 
-    /// The database file.
+    /// The database, past the program.
     #[must_use]
     pub fn db(&self) -> Database {
-        Database::at(&self.project.database())
+        self.project.database().clone()
     }
 
-    /// A copy that `fencepost backup` made.
+    /// A copy of a database file that `fencepost backup` made.
     ///
     /// # Panics
     /// When it made none.
@@ -329,7 +277,7 @@ impl Stack {
         let file = self.project.path(name);
         let output = self.fencepost(&["backup", file.to_str().unwrap()]);
         assert_eq!(output.code, Some(0), "{output:?}");
-        Database::at(&file)
+        Database::Sqlite(file)
     }
 
     /// Waits until every report is finished: committed, or waiting for a person.
@@ -341,50 +289,60 @@ impl Stack {
         .await;
     }
 
-    /// The edge's log lines about deliveries that were refused.
+    /// What acknowledgements, the model's calls and rows are judged to be.
     ///
     /// # Panics
-    /// When one is no JSON.
-    #[must_use]
-    pub fn refusals(&self) -> Vec<Value> {
-        let log = self.project.log("host.stderr");
-        let lines = log
-            .lines()
-            .filter_map(|line| line.get(line.find("{\"event\":")?..));
-        let events = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
-        events.filter(|event| event["event"] == "refused").collect()
+    /// When they can't be read.
+    pub async fn judge(&self, finished: Finished) -> (History, Verdict) {
+        let mut history = self.project.database().history().await.unwrap();
+        history.add(Recorded::read(&self.project.path(ACKNOWLEDGED)).unwrap());
+        for call in self.setup.model.iter().flat_map(|model| model.calls()) {
+            let (call_key, at_ms) = (call.call_key, call.at_ms);
+            history.model_calls.push(ModelCall { call_key, at_ms });
+        }
+        let terms = Terms {
+            max_attempts: self.project.max_attempts(),
+            finished,
+        };
+        let verdict = check(&history, &terms);
+        (history, verdict)
     }
 
-    /// The backend's log lines.
-    ///
     /// # Panics
-    /// When one is no JSON.
-    #[must_use]
-    pub fn backend_log(&self) -> Vec<Value> {
-        let log = self.project.log("backend.stderr");
-        let events = log.lines().map(|line| {
-            let event = serde_json::from_str(line);
-            event.unwrap_or_else(|error| panic!("the backend's log: {error}: {line}"))
-        });
-        events.collect()
+    /// When a file is damaged, or something does not hold that always should.
+    pub async fn assert_sound(&self) {
+        self.db().assert_undamaged().await;
+        let (history, verdict) = self.judge(Finished::Expected).await;
+        assert!(verdict.is_sound(), "{}", verdict.explain(&history, 3));
     }
 
     /// Ends everything in order and refuses leftovers.
     ///
     /// # Panics
-    /// When a report is unfinished, a program doesn't end well, or the database isn't sound.
+    /// When a report is unfinished, a program doesn't end well, or what is left isn't sound.
     pub async fn finish(mut self) {
         self.settle().await;
-        self.stop_host().await;
+        if self.host.is_some() {
+            self.stop_host().await;
+        }
         self.stop_backend().await;
-        self.db().assert_sound().await;
+        for number in 0..self.workers.len() {
+            if self.workers[number].is_some() {
+                self.stop_worker(number).await;
+            }
+        }
+        self.assert_sound().await;
         let log = self.project.log("host.stderr");
         assert!(
             !log.contains("request_failed"),
             "the component failed a request"
         );
-        let panicked = self.project.log("backend.stderr").contains("panicked");
-        assert!(!panicked, "the backend panicked");
+        let workers = (0..self.workers.len()).map(|number| format!("worker-{number}"));
+        for name in workers.chain([BACKEND.to_owned()]) {
+            let log = self.project.log(&format!("{name}.stderr"));
+            assert!(!log.contains("panicked"), "{name} panicked");
+        }
+        self.db().remove().await;
         self.finished = true;
     }
 }
@@ -393,12 +351,14 @@ impl Drop for Stack {
     fn drop(&mut self) {
         // Killed and gone before the folder is: then the logs are complete.
         self.backend = None;
+        self.workers.clear();
         self.host = None;
         if self.finished {
             return;
         }
         let folder = self.project.keep();
         eprintln!("logs and database of the failed test: {}", folder.display());
+        eprintln!("its database: {}", self.project.database().url());
         assert!(std::thread::panicking(), "a test ends with `Stack::finish`");
     }
 }
