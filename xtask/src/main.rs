@@ -7,6 +7,7 @@
 mod component;
 mod container;
 mod install;
+mod postgres;
 mod process;
 mod programs;
 mod test;
@@ -51,6 +52,11 @@ enum Command {
     },
     /// Build the edge component
     Component {
+        #[command(flatten)]
+        install: Install,
+    },
+    /// Start a throw-away Postgres and PgBouncer, say where single tests find them, and stay
+    Postgres {
         #[command(flatten)]
         install: Install,
     },
@@ -110,6 +116,7 @@ fn run(command: Command) -> Result<()> {
             component::edge(&root, install.consent())?;
             Ok(())
         }
+        Command::Postgres { install } => postgres::stay(install.consent()),
         Command::Container { install } => {
             let programs = programs::build(&root, install.consent())?;
             match container::run(&root, &programs)? {

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::component::{self, cargo};
 use crate::install::Consent;
+use crate::postgres::Servers;
 use crate::process::run;
 use crate::programs::{self, Programs};
 use crate::up::{self, Options, Then};
@@ -105,6 +106,7 @@ fn clippy_of_component(root: &Path) -> Result<Ran> {
 
 fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
     let probe = component::probe(root, consent)?;
+    let servers = Servers::start(consent)?;
     let mut command = cargo();
     command
         .current_dir(root)
@@ -112,7 +114,8 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
         .env("FENCEPOST_COMPONENT", &programs.component)
         .env("FENCEPOST_BACKEND", &programs.backend)
         .env("FENCEPOST_HOST", &programs.host)
-        .env("FENCEPOST_PROBE", probe);
+        .env("FENCEPOST_PROBE", probe)
+        .envs(servers.variables());
     run(&mut command)?;
     Ok(Ran::Done)
 }
