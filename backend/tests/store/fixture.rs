@@ -36,6 +36,9 @@ pub(crate) trait Database: Send + Sync {
     /// Reads one number.
     async fn number(&self, query: &str) -> i64;
 
+    /// Reads the first column of a query's rows, which are texts.
+    async fn texts(&self, query: &str) -> Vec<String>;
+
     /// All rows of all tables, as text.
     async fn contents(&self) -> String;
 

@@ -54,15 +54,6 @@ impl Postgres {
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
-
-    async fn texts(&self, query: &str) -> Vec<String> {
-        let mut connection = self.connection.lock().await;
-        let rows = connection
-            .fetch_all(sqlx::raw_sql(AssertSqlSafe(query.to_owned())))
-            .await
-            .unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
 }
 
 #[async_trait]
@@ -115,6 +106,15 @@ impl Database for Postgres {
             .fetch_one(&mut *self.connection.lock().await)
             .await
             .unwrap()
+    }
+
+    async fn texts(&self, query: &str) -> Vec<String> {
+        let mut connection = self.connection.lock().await;
+        let rows = connection
+            .fetch_all(sqlx::raw_sql(AssertSqlSafe(query.to_owned())))
+            .await
+            .unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
     }
 
     async fn contents(&self) -> String {

@@ -27,15 +27,6 @@ impl Sqlite {
     pub(crate) fn url(&self) -> String {
         format!("sqlite://{}", self.file().display())
     }
-
-    async fn texts(&self, query: String) -> Vec<String> {
-        let mut connection = self.connection.lock().await;
-        let rows = connection
-            .fetch_all(sqlx::raw_sql(AssertSqlSafe(query)))
-            .await
-            .unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
 }
 
 #[async_trait]
@@ -84,17 +75,26 @@ impl Database for Sqlite {
             .unwrap()
     }
 
+    async fn texts(&self, query: &str) -> Vec<String> {
+        let mut connection = self.connection.lock().await;
+        let rows = connection
+            .fetch_all(sqlx::raw_sql(AssertSqlSafe(query.to_owned())))
+            .await
+            .unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
     async fn contents(&self) -> String {
         let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
         let mut contents = String::new();
-        for table in self.texts(tables.to_owned()).await {
+        for table in self.texts(tables).await {
             let columns = format!(
                 "SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') \
                  FROM pragma_table_info('{table}')"
             );
-            let columns = self.texts(columns).await.concat();
+            let columns = self.texts(&columns).await.concat();
             let rows = self
-                .texts(format!("SELECT {columns} FROM {table} ORDER BY 1"))
+                .texts(&format!("SELECT {columns} FROM {table} ORDER BY 1"))
                 .await;
             contents += &format!("{table}:\n{}\n", rows.join("\n"));
         }

@@ -11,12 +11,15 @@ pub(in crate::store) const SETTLE: &str = concat!(
     held!()
 );
 
-/// Closes the attempt of a grant. Claim fence: its job was settled in this transaction.
+/// Closes the attempt of a grant. A call is recorded whole: never one's model with another's usage.
+/// Claim fence: its job was settled in this transaction.
 pub(in crate::store) const CLOSE_ATTEMPT: &str = "
 UPDATE attempt SET outcome = $3, reason = $4, charged = $5, ended_ms = $6,
-                   provider = coalesce($7, provider), model = coalesce($8, model),
-                   request_id = coalesce($9, request_id), tokens_in = coalesce($10, tokens_in),
-                   tokens_out = coalesce($11, tokens_out)
+                   provider = coalesce($7, provider),
+                   model = CASE WHEN $7 IS NULL THEN model ELSE $8 END,
+                   request_id = CASE WHEN $7 IS NULL THEN request_id ELSE $9 END,
+                   tokens_in = CASE WHEN $7 IS NULL THEN tokens_in ELSE $10 END,
+                   tokens_out = CASE WHEN $7 IS NULL THEN tokens_out ELSE $11 END
  WHERE report_key = $1 AND number = $2 AND outcome IS NULL";
 
 /// Records the verdict on an answer, where it is kept and with the attempt that judged it: it is
