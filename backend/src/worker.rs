@@ -87,7 +87,7 @@ pub enum Step {
         /// Whether the attempt counts.
         charge: Charge,
     },
-    /// A newer version took the report's place: nothing follows.
+    /// A newer version took the report's place, or a person decided: nothing follows.
     Outdated(ReportKey),
     /// The lease no longer stands; nothing was written.
     Superseded {

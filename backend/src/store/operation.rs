@@ -3,6 +3,7 @@
 mod bind;
 mod candidate;
 mod claim;
+mod current;
 mod hold;
 mod ingest;
 mod record;
@@ -64,6 +65,8 @@ pub(super) enum Lane {
 pub(super) struct Locked {
     /// Which of the versions it is; none where they have no order.
     pub(super) version: Option<VersionStatus>,
+    /// The job whose state is the report's.
+    pub(super) current_job: Option<i64>,
 }
 
 impl Locked {
@@ -118,11 +121,16 @@ impl<'c> Tx<'c> {
             }
         };
         let Some(row) = row else {
-            return Ok(Locked { version: None });
+            return Ok(Locked {
+                version: None,
+                current_job: None,
+            });
         };
         let row = Row::new(&row, report);
-        let version = version_status(&row)?;
-        Ok(Locked { version })
+        Ok(Locked {
+            version: version_status(&row)?,
+            current_job: row.number_or_none("report.current_job")?,
+        })
     }
 
     /// Locks what is known of a thing, whichever of its versions: they are put in order one at a

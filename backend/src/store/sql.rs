@@ -6,12 +6,14 @@
 
 mod ingress;
 mod ordering;
+mod people;
 mod reading;
 mod settling;
 mod working;
 
 pub(super) use ingress::*;
 pub(super) use ordering::*;
+pub(super) use people::*;
 pub(super) use reading::*;
 pub(super) use settling::*;
 pub(super) use working::*;
@@ -19,7 +21,7 @@ pub(super) use working::*;
 /// All statements, for the test that each of them prepares.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    [INGRESS, ORDERING, READING, SETTLING, WORKING]
+    [INGRESS, ORDERING, PEOPLE, READING, SETTLING, WORKING]
         .into_iter()
         .flatten()
         .copied()

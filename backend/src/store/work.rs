@@ -55,8 +55,9 @@ pub enum Claim {
     Exhausted(ReportKey),
     /// A job's time was over: it went to review, and nothing is to be called.
     Elapsed(ReportKey),
-    /// A newer version took the report's place while a worker had it, whose lease ran out: the job
-    /// ended, and nothing is to be called.
+    /// A newer version took the report's place while a worker had it, whose lease ran out, or a
+    /// person has decided and the job's attempts or time are spent: the job ended, and nothing is
+    /// to be called.
     Superseded(ReportKey),
     /// A job can't be understood: it was set aside, so that the others go on.
     SetAside(Corruption),
@@ -184,6 +185,8 @@ pub enum Commit {
     /// The value is the report's result; a person would have to see it, had a newer version not
     /// taken the report's place meanwhile.
     Superseded(ResultKey),
+    /// A person had decided about the report before: the value is kept beside, and replaces nothing.
+    Candidate(ResultKey),
     /// The lease no longer stands; nothing was written.
     Lost(Lost),
 }
@@ -220,7 +223,7 @@ pub enum Rejected {
     },
     /// A person is asked.
     SentToReview(ReviewReason),
-    /// A newer version took the report's place meanwhile: nothing follows.
+    /// A newer version took the report's place meanwhile, or a person decided: nothing follows.
     Superseded,
     /// The lease no longer stands; nothing was written.
     Lost(Lost),
@@ -262,7 +265,7 @@ pub enum Released {
     },
     /// The attempts are spent: a person is asked.
     SentToReview(ReviewReason),
-    /// A newer version took the report's place meanwhile: nothing follows.
+    /// A newer version took the report's place meanwhile, or a person decided: nothing follows.
     Superseded,
     /// The lease no longer stands; nothing was written.
     Lost(Lost),

@@ -155,7 +155,7 @@ impl Worker {
                     )
                     .await?
                 {
-                    Commit::Final(_) => Step::Committed(key),
+                    Commit::Final(_) | Commit::Candidate(_) => Step::Committed(key),
                     Commit::InReview(_) => Step::SentToReview(key),
                     Commit::Superseded(_) => Step::Outdated(key),
                     Commit::Lost(lost) => lost_at(key, lost),

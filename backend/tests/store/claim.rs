@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fencepost::{
-    report::{AttemptOutcome, Outcome, ReviewReason, State},
+    report::{AttemptOutcome, ReviewReason, State},
     store::{
         AfterRejection, Claim, ClaimRequest, Commit, Held, Lost, PipelineTerms, Rejected,
         ReviewStatus,
@@ -266,7 +266,10 @@ pub(crate) async fn granting_another_job_supersedes_the_live_one(db: &impl Datab
         Commit::Lost(superseded)
     );
     let view = store.report(key(1)).await.unwrap().unwrap();
-    assert_eq!(view.summary.state, State::Terminal(Outcome::Superseded));
+    assert_eq!(view.summary.state, State::Running);
+    assert_eq!(view.classifier_version.as_deref(), Some("moderation-8"));
+    let superseded = "SELECT count(*) FROM job WHERE outcome = 'superseded'";
+    assert_eq!(db.number(superseded).await, 1);
     let commit = store.commit(second.lease, value()).await.unwrap();
     assert!(matches!(commit, Commit::Final(_)), "{commit:?}");
     assert_eq!(db.rows("result").await, 1);

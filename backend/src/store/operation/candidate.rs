@@ -83,6 +83,8 @@ pub(super) struct Candidate {
     pub(super) state: State,
     pub(super) charged: u32,
     pub(super) given_back: u32,
+    /// How many budgets of attempts it has had.
+    pub(super) rounds: u32,
     pub(super) elapsed_from: UnixMillis,
     /// The token that was granted last.
     pub(super) fence: FencingToken,
@@ -130,6 +132,7 @@ pub(super) async fn load(
         state,
         charged: row.count("job.charged")?,
         given_back: row.count("job.given_back")?,
+        rounds: row.count("job.rounds")?,
         elapsed_from: row.time("job.elapsed_from_ms")?,
         fence,
         token: fence.next().ok_or_else(|| row.corrupt("report.fence"))?,

@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 
 use super::{
-    Operation, Tx,
+    Locked, Operation, Tx,
     candidate::{self, Candidate, Place},
-    record::{follow, open_review},
+    current::{self, Voice},
+    record::follow,
 };
 use crate::{
     report::{Event, Outcome, ReviewReason, State, VersionStatus},
@@ -87,17 +88,17 @@ impl ClaimJob {
         terms: &PipelineTerms,
     ) -> Result<Claim, StoreError> {
         raise_fence(tx, &candidate).await?;
+        current::cut_off_others(tx, candidate.report, candidate.job).await?;
         if candidate.version == Some(VersionStatus::Superseded) {
             end(tx, &candidate, Event::Supersede).await?;
             return Ok(Claim::Superseded(candidate.report));
         }
-        if candidate.charged.saturating_sub(candidate.given_back) >= terms.max_attempts {
-            send_to_review(tx, &candidate, ReviewReason::AttemptsSpent).await?;
-            return Ok(Claim::Exhausted(candidate.report));
+        let budget = terms.max_attempts.saturating_mul(candidate.rounds);
+        if candidate.charged.saturating_sub(candidate.given_back) >= budget {
+            return send_to_review(tx, &candidate, ReviewReason::AttemptsSpent).await;
         }
         if tx.now.since(candidate.elapsed_from) >= terms.max_elapsed {
-            send_to_review(tx, &candidate, ReviewReason::Elapsed).await?;
-            return Ok(Claim::Elapsed(candidate.report));
+            return send_to_review(tx, &candidate, ReviewReason::Elapsed).await;
         }
         self.grant(tx, candidate, terms).await
     }
@@ -108,12 +109,6 @@ impl ClaimJob {
         candidate: Candidate,
         terms: &PipelineTerms,
     ) -> Result<Claim, StoreError> {
-        let report = candidate.report.as_bytes();
-        let supersede = statement(sql::SUPERSEDE_LIVE_JOB)
-            .bind(report)
-            .bind(candidate.job)
-            .bind(tx.now.get());
-        tx.session().execute(supersede).await?;
         let until = tx.now.plus(terms.lease);
         follow(candidate.state, granting(candidate.state))?;
         let grant = statement(sql::GRANT_JOB)
@@ -201,20 +196,38 @@ async fn raise_fence(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<(), Store
     Ok(())
 }
 
-/// Sends a job to review instead of granting it: nothing may be called for it any more.
+/// Sends a job to review instead of granting it: nothing may be called for it any more. Where a
+/// person has decided already, nobody is asked again.
 async fn send_to_review(
     tx: &mut Tx<'_>,
     candidate: &Candidate,
     reason: ReviewReason,
-) -> Result<(), StoreError> {
-    let spent = reason == ReviewReason::AttemptsSpent && candidate.state != State::Accepted;
-    let event = if spent {
+) -> Result<Claim, StoreError> {
+    let (report, job) = (candidate.report, candidate.job);
+    let locked = Locked {
+        version: candidate.version,
+        current_job: None,
+    };
+    match current::voice(tx, report, &locked, job).await? {
+        Voice::Decided => {
+            end(tx, candidate, Event::Supersede).await?;
+            return Ok(Claim::Superseded(report));
+        }
+        Voice::Speaks => {}
+    }
+    let spent = reason == ReviewReason::AttemptsSpent;
+    let event = if spent && candidate.state != State::Accepted {
         Event::NeedReview
     } else {
         Event::Elapse
     };
     end(tx, candidate, event).await?;
-    open_review(tx, candidate.report, &reason.into()).await
+    current::take_over_and_ask(tx, report, &locked, job, &reason.into()).await?;
+    Ok(if spent {
+        Claim::Exhausted(report)
+    } else {
+        Claim::Elapsed(report)
+    })
 }
 
 /// Moves a job on instead of granting it.

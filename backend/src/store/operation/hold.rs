@@ -29,6 +29,8 @@ pub(super) struct Standing {
     pub(super) until: UnixMillis,
     pub(super) charged: u32,
     pub(super) given_back: u32,
+    /// How many budgets of attempts the job has had.
+    pub(super) rounds: u32,
 }
 
 /// Looks whether a lease stands; why not, if it doesn't.
@@ -45,6 +47,7 @@ pub(super) async fn standing(
         until: row.time("job.lease_until_ms")?,
         charged: row.count("job.charged")?,
         given_back: row.count("job.given_back")?,
+        rounds: row.count("job.rounds")?,
     }))
 }
 

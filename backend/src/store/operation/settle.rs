@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use fencepost_identity::key::ResultKey;
 
 use super::{
-    Lane, Operation, Tx,
+    Lane, Locked, Operation, Tx,
+    current::{self, Voice},
     hold::{Standing, diagnose, fenced, standing},
     record::{self, Announcement, Ending, close_attempt, follow, open_review},
 };
@@ -54,7 +55,20 @@ fn attempts_are_spent(hold: &Hold, standing: &Standing, charge: Charge) -> bool 
         Charge::Keep => standing.given_back,
         Charge::GiveBack => standing.given_back.saturating_add(1),
     };
-    standing.charged.saturating_sub(given_back) >= hold.max_attempts
+    standing.charged.saturating_sub(given_back) >= budget(hold, standing)
+}
+
+/// How many charged attempts the job may have: as many again for each time that it was opened.
+fn budget(hold: &Hold, standing: &Standing) -> u32 {
+    hold.max_attempts.saturating_mul(standing.rounds)
+}
+
+/// What follows a job that can't go on: a person is asked, unless one has decided already.
+fn ask(voice: Voice, need: ReviewNeed) -> (Event, Next) {
+    match voice {
+        Voice::Speaks => (Event::NeedReview, Next::Review(need)),
+        Voice::Decided => (Event::Supersede, Next::Nothing),
+    }
 }
 
 /// Commits a valid value.
@@ -89,6 +103,31 @@ impl CommitJob {
         tx.session().execute(point).await?;
         Ok(())
     }
+
+    /// Keeps the value where it replaces nothing: a person has decided.
+    async fn keep_candidate(&self, tx: &mut Tx<'_>, result: ResultKey) -> Result<(), StoreError> {
+        let hold = &self.hold;
+        let keep = statement(sql::KEEP_CANDIDATE)
+            .bind(result.as_bytes())
+            .bind(hold.report.as_bytes())
+            .bind(&hold.schema_version)
+            .bind(&self.value.value)
+            .bind(hold.token.stored())
+            .bind(i64::from(hold.attempt.get()))
+            .bind(tx.now.get());
+        tx.session().execute(keep).await?;
+        Ok(())
+    }
+
+    /// What the job goes through.
+    fn event(&self, report: &Locked, voice: Voice) -> Event {
+        match (voice, &self.value.review) {
+            // Nobody is asked about a version that is no longer current.
+            (Voice::Speaks, Some(_)) if report.is_superseded() => Event::Supersede,
+            (Voice::Speaks, Some(_)) => Event::NeedReview,
+            (Voice::Speaks, None) | (Voice::Decided, _) => Event::Commit,
+        }
+    }
 }
 
 #[async_trait]
@@ -101,16 +140,12 @@ impl Operation for CommitJob {
     }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Commit, StoreError> {
-        let report = tx.lock(self.hold.report).await?;
-        let event = match self.value.review {
-            // Nobody is asked about a version that is no longer current.
-            Some(_) if report.is_superseded() => Event::Supersede,
-            Some(_) => Event::NeedReview,
-            None => Event::Commit,
-        };
+        let (key, job) = (self.hold.report, self.hold.job);
+        let report = tx.lock(key).await?;
+        let voice = current::voice(tx, key, &report, job).await?;
         let outcome = AttemptOutcome::Committed;
         let settlement = Settlement {
-            state: follow(State::Running, event)?,
+            state: follow(State::Running, self.event(&report, voice))?,
             due: tx.now,
             charge: Charge::Keep,
             outcome,
@@ -119,7 +154,10 @@ impl Operation for CommitJob {
             return Ok(Commit::Lost(lost));
         }
         let result = ResultKey::of(&self.hold.report, &self.hold.schema_version);
-        self.put_result(tx, result).await?;
+        match voice {
+            Voice::Speaks => self.put_result(tx, result).await?,
+            Voice::Decided => self.keep_candidate(tx, result).await?,
+        }
         let call = self.value.call.as_ref();
         let ending = Ending {
             outcome,
@@ -128,15 +166,19 @@ impl Operation for CommitJob {
             charge: Charge::Keep,
         };
         close_attempt(tx, &self.hold, ending).await?;
+        if voice == Voice::Decided {
+            return Ok(Commit::Candidate(result));
+        }
+        current::take_over(tx, key, &report, job).await?;
         match &self.value.review {
             Some(_) if report.is_superseded() => Ok(Commit::Superseded(result)),
             Some(need) => {
-                open_review(tx, self.hold.report, need).await?;
+                open_review(tx, key, need).await?;
                 Ok(Commit::InReview(result))
             }
             None => {
                 let told = Announcement::ResultFinal { result };
-                record::announce(tx, self.hold.report, told).await?;
+                record::announce(tx, key, told).await?;
                 Ok(Commit::Final(result))
             }
         }
@@ -154,20 +196,21 @@ impl Operation for RejectJob {
     type Done = Rejected;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Rejected, StoreError> {
-        let report = tx.lock(self.hold.report).await?;
+        let (key, job) = (self.hold.report, self.hold.job);
+        let report = tx.lock(key).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Rejected::Lost(lost)),
         };
+        let voice = current::voice(tx, key, &report, job).await?;
         let spent = attempts_are_spent(&self.hold, &standing, Charge::Keep);
-        let (event, next, due) = match &self.rejection.next {
-            _ if report.is_superseded() => (Event::Supersede, Next::Nothing, tx.now),
-            AfterRejection::Review(need) => (Event::NeedReview, Next::Review(need.clone()), tx.now),
+        let ((event, next), due) = match &self.rejection.next {
+            _ if report.is_superseded() => ((Event::Supersede, Next::Nothing), tx.now),
+            AfterRejection::Review(need) => (ask(voice, need.clone()), tx.now),
             AfterRejection::Again(_) if spent => {
-                let need = ReviewNeed::from(ReviewReason::AttemptsSpent);
-                (Event::NeedReview, Next::Review(need), tx.now)
+                (ask(voice, ReviewReason::AttemptsSpent.into()), tx.now)
             }
-            AfterRejection::Again(wait) => (Event::Reject, Next::Again, tx.now.plus(*wait)),
+            AfterRejection::Again(wait) => ((Event::Reject, Next::Again), tx.now.plus(*wait)),
         };
         let outcome = self.rejection.outcome;
         let settlement = Settlement {
@@ -189,7 +232,7 @@ impl Operation for RejectJob {
         match next {
             Next::Nothing => Ok(Rejected::Superseded),
             Next::Review(need) => {
-                open_review(tx, self.hold.report, &need).await?;
+                current::take_over_and_ask(tx, key, &report, job, &need).await?;
                 Ok(Rejected::SentToReview(need.reason))
             }
             Next::Again => Ok(Rejected::Again { due }),
@@ -203,7 +246,7 @@ enum Next {
     Again,
     /// A person is asked.
     Review(ReviewNeed),
-    /// Nothing: a newer version took the report's place.
+    /// Nothing: a newer version took the report's place, or a person has decided.
     Nothing,
 }
 
@@ -232,7 +275,9 @@ impl ReleaseJob {
     /// round for ever without being charged.
     fn charge(&self, standing: &Standing) -> Charge {
         match self.release.charge {
-            Charge::GiveBack if standing.given_back < self.hold.max_attempts => Charge::GiveBack,
+            Charge::GiveBack if standing.given_back < budget(&self.hold, standing) => {
+                Charge::GiveBack
+            }
             Charge::GiveBack | Charge::Keep => Charge::Keep,
         }
     }
@@ -243,17 +288,18 @@ impl Operation for ReleaseJob {
     type Done = Released;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Released, StoreError> {
-        let report = tx.lock(self.hold.report).await?;
+        let (key, job) = (self.hold.report, self.hold.job);
+        let report = tx.lock(key).await?;
         let standing = match standing(tx, &self.hold).await? {
             Ok(standing) => standing,
             Err(lost) => return Ok(Released::Lost(lost)),
         };
+        let voice = current::voice(tx, key, &report, job).await?;
         let charge = self.charge(&standing);
         let (event, next) = if report.is_superseded() {
             (Event::Supersede, Next::Nothing)
         } else if attempts_are_spent(&self.hold, &standing, charge) {
-            let need = ReviewNeed::from(ReviewReason::AttemptsSpent);
-            (Event::NeedReview, Next::Review(need))
+            ask(voice, ReviewReason::AttemptsSpent.into())
         } else {
             (self.event(), Next::Again)
         };
@@ -278,7 +324,7 @@ impl Operation for ReleaseJob {
         match next {
             Next::Nothing => Ok(Released::Superseded),
             Next::Review(need) => {
-                open_review(tx, self.hold.report, &need).await?;
+                current::take_over_and_ask(tx, key, &report, job, &need).await?;
                 Ok(Released::SentToReview(need.reason))
             }
             Next::Again => Ok(Released::Rescheduled { due, charge }),

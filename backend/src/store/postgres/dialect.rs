@@ -25,7 +25,8 @@ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT) AS "c
 
 /// Locks a report and with it all that hangs on it. Foreign keys to it may still be checked.
 pub(in crate::store) const LOCK_REPORT: &str = r#"
-SELECT is_current AS "report.is_current" FROM report WHERE report_key = $1 FOR NO KEY UPDATE"#;
+SELECT is_current AS "report.is_current", current_job AS "report.current_job"
+  FROM report WHERE report_key = $1 FOR NO KEY UPDATE"#;
 
 /// Locks the report of the job that comes first among those whose report nobody has locked.
 pub(in crate::store) const LOCK_CANDIDATE: &str = r#"

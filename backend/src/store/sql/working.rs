@@ -35,7 +35,8 @@ pub(in crate::store) const LOAD_JOB: &str = r#"
 SELECT j.report_key AS "job.report_key", j.pipeline AS "job.pipeline", j.state AS "job.state",
        j.outcome AS "job.outcome", j.lease_until_ms AS "job.lease_until_ms",
        j.charged AS "job.charged", j.given_back AS "job.given_back",
-       j.calls_judged AS "job.calls_judged", j.elapsed_from_ms AS "job.elapsed_from_ms",
+       j.rounds AS "job.rounds", j.calls_judged AS "job.calls_judged",
+       j.elapsed_from_ms AS "job.elapsed_from_ms",
        r.tenant AS "report.tenant", r.namespace AS "report.namespace",
        r.report_id AS "report.report_id", r.version AS "report.version",
        r.source AS "report.source", r.input AS "report.input", r.fence AS "report.fence",
@@ -68,12 +69,6 @@ UPDATE report SET fence = fence + 1 WHERE report_key = $1 AND fence = $2";
 /// Takes the next number of an attempt. Claim fence: the token that was just raised.
 pub(in crate::store) const NUMBER_ATTEMPT: &str = "
 UPDATE report SET next_attempt = next_attempt + 1 WHERE report_key = $1 AND fence = $2";
-
-/// Ends another live job of the report, because granting one supersedes it. Claim fence: the
-/// token that was just raised.
-pub(in crate::store) const SUPERSEDE_LIVE_JOB: &str = "
-UPDATE job SET state = 'terminal', outcome = 'superseded', lease_until_ms = NULL, updated_ms = $3
- WHERE report_key = $1 AND job_id <> $2 AND state = 'running'";
 
 /// Closes the attempt that a raised token cut off. Claim fence: the token that was just raised;
 /// at most one attempt of a report is open.
@@ -121,7 +116,7 @@ pub(super) use held;
 /// What counts while a lease stands. Claim fence: token and nonce.
 pub(in crate::store) const HELD_JOB: &str = concat!(
     r#"SELECT lease_until_ms AS "job.lease_until_ms", charged AS "job.charged",
-              given_back AS "job.given_back" FROM job"#,
+              given_back AS "job.given_back", rounds AS "job.rounds" FROM job"#,
     held!()
 );
 
@@ -158,7 +153,6 @@ pub(super) const WORKING: &[&str] = &[
     UNJUDGED_ANSWER,
     RAISE_FENCE,
     NUMBER_ATTEMPT,
-    SUPERSEDE_LIVE_JOB,
     LOSE_ATTEMPT,
     GRANT_JOB,
     INSERT_ATTEMPT,
