@@ -38,6 +38,7 @@ pub(crate) enum Command {
     AgeWaits(Duration),
     Pass(Duration),
     UseTime(Name),
+    AskAgain(Name),
     Report(Name),
     Attempts(Name),
     List { filter: Filter, page: u32 },
@@ -219,6 +220,7 @@ fn ageing() -> impl Strategy<Value = Command> {
         4 => select(vec![HOUR * 5, HOUR]).prop_map(C::AgeWaits),
         1 => select(vec![HOUR * 2, HOUR * 12]).prop_map(C::Pass),
         1 => name().prop_map(C::UseTime),
+        4 => name().prop_map(C::AskAgain),
     ]
 }
 

@@ -96,6 +96,10 @@ impl<D: Engine> Play<'_, D> {
                 self.use_time(name.key()).await;
                 nothing()
             }
+            Command::AskAgain(name) => {
+                self.ask_again(name.key()).await;
+                nothing()
+            }
             Command::Report(name) => self.report(name.key()).await,
             Command::Attempts(name) => self.attempts(name.key()).await,
             Command::List { filter, page } => self.list(filter, page).await,

@@ -66,7 +66,16 @@ struct Job {
     lease_until: UnixMillis,
     charged: u32,
     given_back: u32,
+    /// One, and one more each time that a person asks for another attempt.
+    rounds: u32,
     verdicts: u32,
+}
+
+impl Job {
+    /// How many charged attempts it may have: each round has as many.
+    fn budget(&self, max_attempts: u32) -> u32 {
+        max_attempts * self.rounds
+    }
 }
 
 /// An attempt, and the job that it was for.

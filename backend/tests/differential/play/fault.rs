@@ -93,6 +93,21 @@ impl<D: Engine> Play<'_, D> {
         self.reference.set_back(key);
     }
 
+    /// Gives a report's job that waited for a person another round, so that another need may follow.
+    pub(super) async fn ask_again(&mut self, key: ReportKey) {
+        let (now, its) = (UnixMillis::of_this_machine().get(), self.db.bytes(key));
+        self.db
+            .execute(&format!(
+                "UPDATE review SET status = 'closed', closed_ms = {now}
+                  WHERE report_key = {its} AND status = 'open';
+                 UPDATE job SET state = 'accepted', due_ms = {now}, rounds = rounds + 1,
+                                updated_ms = {now}
+                  WHERE report_key = {its} AND state = 'ready_for_review'"
+            ))
+            .await;
+        self.reference.ask_again(key);
+    }
+
     /// Does what a release does, and leaves its lease with a holder who was not told.
     pub(super) async fn lose_reply(&mut self, place: usize) {
         let (lease, hold) = &self.leases[place];

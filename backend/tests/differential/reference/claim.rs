@@ -104,7 +104,7 @@ impl Reference {
         let (reason, claimed) = if self.is_superseded(key) {
             self.leave(place, State::Terminal(Outcome::Superseded));
             return Some(Claimed::Superseded(key));
-        } else if job.charged - job.given_back >= terms.max_attempts {
+        } else if job.charged - job.given_back >= job.budget(terms.max_attempts) {
             (ReviewReason::AttemptsSpent, Claimed::Exhausted(key))
         } else if self.now.since(job.elapsed_from) >= terms.max_elapsed {
             (ReviewReason::Elapsed, Claimed::Elapsed(key))

@@ -50,10 +50,21 @@ impl Reference {
         report.fence = FencingToken::from_stored(report.fence.stored() - 1).unwrap();
     }
 
+    /// Gives a job that waited for a person another round.
+    pub(crate) fn ask_again(&mut self, key: ReportKey) {
+        let now = self.now;
+        let mut its = self.jobs.iter_mut().filter(|job| job.report == key);
+        if let Some(job) = its.find(|job| job.state == State::ReadyForReview) {
+            (job.state, job.due, job.updated) = (State::Accepted, now, now);
+            job.rounds += 1;
+            self.close_review(key);
+        }
+    }
+
     /// Whether a release would put the job off, so that it can be played that its reply was lost.
     pub(crate) fn would_put_off(&self, hold: &Hold) -> bool {
         let job = &self.jobs[hold.job];
-        let spent = job.charged - job.given_back >= hold.max_attempts;
+        let spent = job.charged - job.given_back >= job.budget(hold.max_attempts);
         self.stands(hold).is_ok() && !spent && !self.is_superseded(hold.report)
     }
 

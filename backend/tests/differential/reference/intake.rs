@@ -53,6 +53,7 @@ impl Reference {
             lease_until: self.now,
             charged: 0,
             given_back: 0,
+            rounds: 1,
             verdicts: 0,
         });
         let rival = self.current_version(&new);

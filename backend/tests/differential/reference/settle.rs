@@ -112,7 +112,7 @@ impl Reference {
         let job = &mut self.jobs[hold.job];
         // A charge is given back at most as often as there are attempts.
         let charge = match release.charge {
-            Charge::GiveBack if job.given_back < hold.max_attempts => {
+            Charge::GiveBack if job.given_back < job.budget(hold.max_attempts) => {
                 job.given_back += 1;
                 Charge::GiveBack
             }
@@ -142,7 +142,7 @@ impl Reference {
 
     fn is_spent(&self, hold: &Hold) -> bool {
         let job = &self.jobs[hold.job];
-        job.charged - job.given_back >= hold.max_attempts
+        job.charged - job.given_back >= job.budget(hold.max_attempts)
     }
 
     fn send_to_review(&mut self, hold: &Hold, need: &ReviewNeed) {
