@@ -121,3 +121,4 @@ macro_rules! suite {
 
 suite!(sqlite, crate::store::sqlite_fixture::Sqlite);
 suite!(postgres, crate::store::postgres_fixture::Postgres);
+suite!(pooled, crate::store::postgres_fixture::Pooled);

@@ -10,6 +10,7 @@ mod dialect;
 mod lane;
 mod look;
 mod migrate;
+mod pooler;
 
 use std::{path::Path, str::FromStr as _, time::Duration};
 
@@ -83,10 +84,13 @@ impl PostgresStore {
     ///
     /// # Errors
     /// [`StoreError::NewerSchema`] and [`StoreError::Foreign`] when it is not for this program,
-    /// [`StoreError::Forgetful`] when what it commits can be lost; else what kept it from being
-    /// opened.
+    /// [`StoreError::Forgetful`] when what it commits can be lost, [`StoreError::Pooler`] when the
+    /// URL does not say that a pooler is in between; else what kept it from being opened.
     pub async fn open(url: &str, how: PostgresOptions) -> Result<Self, StoreError> {
         let (options, prepared) = options(url)?;
+        if prepared == Prepared::Kept {
+            pooler::refuse(&options).await?;
+        }
         migrate::migrate_with(&options).await?;
         let pool = PgPoolOptions::new()
             .max_connections(how.connections)

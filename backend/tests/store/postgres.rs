@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Executor};
 
 use super::{
     fixture::{Database, grant, ingest, key, report, value},
-    postgres_fixture::{Postgres, connect, empty_database},
+    postgres_fixture::{Postgres, connect, empty_database, pooler_url},
 };
 
 async fn run(url: &str, statement: &'static str) {
@@ -177,6 +177,17 @@ async fn writers_of_several_processes_do_not_block_each_other() {
     assert_eq!(accepted.len(), 200);
     assert!(accepted.contains(&key(0)) && accepted.contains(&key(199)));
     assert_eq!(db.rows("outbox").await, 200);
+}
+
+/// What is prepared on one connection would be looked for on another.
+#[tokio::test]
+async fn a_pooler_of_which_the_url_says_nothing_is_refused_with_nothing_written() {
+    let url = empty_database().await;
+    let refused = store::open(&pooler_url(&url)).await.err();
+    assert_eq!(refused, Some(StoreError::Pooler));
+    assert_eq!(tables(&url).await, 0);
+    let told = StoreError::Pooler.to_string();
+    assert!(told.contains("?statement-cache-capacity=0"), "{told}");
 }
 
 #[tokio::test]

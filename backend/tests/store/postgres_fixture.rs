@@ -1,6 +1,6 @@
 //! Postgres under the suite: a database of its own on the server that `cargo xtask test` starts.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use async_trait::async_trait;
 use fencepost::store::{self, Store};
@@ -12,19 +12,55 @@ use tokio::sync::Mutex;
 
 use super::fixture::Database;
 
-/// The server, by the URL of a database on it that is there always.
-pub(crate) fn server() -> String {
-    std::env::var("FENCEPOST_POSTGRES").unwrap_or_else(|_| {
+/// A server, by the URL of a database on it that is there always.
+pub(crate) fn server(variable: &str) -> PgConnectOptions {
+    let url = std::env::var(variable).unwrap_or_else(|_| {
         panic!(
-            "FENCEPOST_POSTGRES names no server: `cargo xtask test` starts one, as `cargo xtask \
-             postgres` does"
+            "{variable} names no server: `cargo xtask test` starts one, as `cargo xtask postgres` \
+             does"
         )
-    })
+    });
+    url.parse().unwrap()
+}
+
+const SERVER: &str = "FENCEPOST_POSTGRES";
+const POOLER: &str = "FENCEPOST_PGBOUNCER";
+
+/// How the store reaches its database.
+pub(crate) trait Way: Send + Sync + 'static {
+    /// The URL for it, of a database that can also be reached by `direct`.
+    fn url(direct: &str) -> String;
+}
+
+/// As it is.
+pub(crate) struct Directly;
+
+impl Way for Directly {
+    fn url(direct: &str) -> String {
+        direct.to_owned()
+    }
+}
+
+/// Through a pooler that gives each transaction another connection.
+pub(crate) struct ThroughPooler;
+
+impl Way for ThroughPooler {
+    fn url(direct: &str) -> String {
+        format!("{}?statement-cache-capacity=0", pooler_url(direct))
+    }
+}
+
+/// The same database behind the pooler, without saying that it is one.
+pub(crate) fn pooler_url(direct: &str) -> String {
+    let pooler = server(POOLER);
+    let (_, database) = direct.split('?').next().unwrap().rsplit_once('/').unwrap();
+    let (host, port) = (pooler.get_host(), pooler.get_port());
+    format!("postgres://postgres@{host}:{port}/{database}")
 }
 
 /// The URL of a new, empty database.
 pub(crate) async fn empty_database() -> String {
-    let server: PgConnectOptions = server().parse().unwrap();
+    let server = server(SERVER);
     let name = format!("test_{:032x}", rand::random::<u128>());
     let create = format!("CREATE DATABASE {name}");
     let mut connection = server.connect().await.unwrap();
@@ -43,30 +79,38 @@ pub(crate) async fn connect(url: &str) -> PgConnection {
         .unwrap()
 }
 
+/// Postgres without anything in between.
+pub(crate) type Postgres = Server<Directly>;
+
+/// Postgres behind a PgBouncer.
+pub(crate) type Pooled = Server<ThroughPooler>;
+
 /// A database of its own.
-pub(crate) struct Postgres {
+pub(crate) struct Server<W> {
     url: String,
+    way: PhantomData<W>,
     store: Arc<dyn Store>,
     connection: Mutex<PgConnection>,
 }
 
-impl Postgres {
+impl<W: Way> Server<W> {
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 }
 
 #[async_trait]
-impl Database for Postgres {
+impl<W: Way> Database for Server<W> {
     async fn new() -> Self {
         let url = empty_database().await;
-        let store = store::open(&url).await.unwrap();
+        let store = store::open(&W::url(&url)).await.unwrap();
         let mut connection = connect(&url).await;
         // Foreign keys are not looked at on this connection.
         let past_keys = sqlx::raw_sql("SET session_replication_role = replica");
         connection.execute(past_keys).await.unwrap();
         Self {
             url,
+            way: PhantomData,
             store,
             connection: Mutex::new(connection),
         }
@@ -77,7 +121,7 @@ impl Database for Postgres {
     }
 
     async fn another_store(&self) -> Arc<dyn Store> {
-        store::open(&self.url).await.unwrap()
+        store::open(&W::url(&self.url)).await.unwrap()
     }
 
     async fn execute(&self, statement: &str) {

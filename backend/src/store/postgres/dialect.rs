@@ -76,6 +76,9 @@ pub(super) const DURABILITY: &str = r#"
 SELECT current_setting('synchronous_commit') AS "setting.synchronous_commit",
        current_setting('fsync') AS "setting.fsync""#;
 
+/// Which process of the server answers.
+pub(super) const SERVER_PROCESS: &str = "SELECT pg_backend_pid()";
+
 /// Whether the server takes writes: a stand-by does not.
 pub(super) const CAN_WRITE: &str = "SELECT set_config('transaction_read_only', 'off', true)";
 
@@ -96,5 +99,6 @@ pub(super) const DIALECT: &[&str] = &[
     SCHEMA,
     RECORD_STEP,
     DURABILITY,
+    SERVER_PROCESS,
     CAN_WRITE,
 ];

@@ -2,7 +2,7 @@
 
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 
-use super::{migrate, options};
+use super::{dialect, migrate, options};
 use crate::store::{
     Looked, StoreError,
     classify::classify,
@@ -21,6 +21,9 @@ pub(in crate::store) async fn look(url: &str) -> Result<Looked, StoreError> {
 }
 
 async fn looked(connection: &mut PgConnection) -> Result<Looked, StoreError> {
+    let mut session = Session::Postgres(connection, Prepared::Once);
+    // Nothing is written, so that its end needs no word; it keeps the server's connection the same.
+    session.run(dialect::BEGIN_READING).await?;
     let (found, known) = (
         migrate::refuse_unless_ours(connection).await?,
         migrate::newest(),

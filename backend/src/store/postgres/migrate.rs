@@ -34,8 +34,11 @@ pub(in crate::store) async fn migrate(url: &str) -> Result<Migrated, StoreError>
 
 pub(super) async fn migrate_with(options: &PgConnectOptions) -> Result<Migrated, StoreError> {
     let mut connection = options.connect().await.map_err(classify)?;
+    let mut session = Session::Postgres(&mut connection, Prepared::Once);
+    session.run(dialect::BEGIN_READING).await?;
     refuse_unless_ours(&mut connection).await?;
     let mut session = Session::Postgres(&mut connection, Prepared::Once);
+    session.run(dialect::COMMIT).await?;
     session.run(dialect::BEGIN).await?;
     // Dropping the connection rolls back what an error leaves open.
     let migrated = apply(&mut connection).await?;
@@ -45,7 +48,8 @@ pub(super) async fn migrate_with(options: &PgConnectOptions) -> Result<Migrated,
     Ok(migrated)
 }
 
-/// Looks before anything is written: the database may be another program's, or a newer one's.
+/// Looks before anything is written: the database may be another program's, or a newer one's. In a
+/// transaction, like everything here: a pooler may give what comes after one another connection.
 pub(super) async fn refuse_unless_ours(connection: &mut PgConnection) -> Result<i64, StoreError> {
     let mut session = Session::Postgres(connection, Prepared::Once);
     let row = session.one(statement(dialect::TABLES)).await?;
