@@ -5,6 +5,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod extractor;
+pub mod failpoint;
 pub mod http;
 pub mod judge;
 pub mod report;

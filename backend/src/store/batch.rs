@@ -13,6 +13,7 @@ use super::{
     operation::{Operation, Tx},
     session::Session,
 };
+use crate::failpoint::Written;
 
 /// How many operations share a transaction at most.
 pub(super) const BATCH_MAX: usize = 256;
@@ -175,10 +176,16 @@ async fn transact(
         };
     }
     match run_all(batch, session).await {
-        Ok(()) => match session.run(bounds.commit).await {
-            Ok(()) => Ended::Committed,
-            Err(error) => Ended::Unknown(error),
-        },
+        Ok(written) => {
+            written.before_commit();
+            match session.run(bounds.commit).await {
+                Ok(()) => {
+                    written.after_commit();
+                    Ended::Committed
+                }
+                Err(error) => Ended::Unknown(error),
+            }
+        }
         Err(error) => match session.run(bounds.rollback).await {
             Ok(()) => Ended::Undone(error),
             Err(_) => Ended::Unknown(error),
@@ -189,10 +196,12 @@ async fn transact(
 async fn run_all(
     batch: &mut [Box<dyn Queued>],
     session: &mut Session<'_>,
-) -> Result<(), StoreError> {
+) -> Result<Written, StoreError> {
+    let mut written = Written::default();
     for queued in batch {
         let mut tx = Tx::of(session.lend()).await?;
         queued.run(&mut tx).await?;
+        written.add(tx.written);
     }
-    Ok(())
+    Ok(written)
 }

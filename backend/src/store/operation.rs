@@ -27,7 +27,7 @@ use super::{
     session::{Session, statement},
     sql, sqlite,
 };
-use crate::{clock::UnixMillis, report::VersionStatus};
+use crate::{clock::UnixMillis, failpoint::Written, report::VersionStatus};
 
 /// What is done in one transaction. An error leaves nothing of it behind. It may be run again
 /// after an error, from the beginning.
@@ -81,13 +81,19 @@ pub(super) struct Tx<'c> {
     session: Session<'c>,
     /// The database's time: read after the right to write was had, or the lock on the report.
     pub(super) now: UnixMillis,
+    /// What was written so far.
+    pub(super) written: Written,
 }
 
 impl<'c> Tx<'c> {
     /// Takes a session in which a transaction was begun.
     pub(super) async fn of(mut session: Session<'c>) -> Result<Self, StoreError> {
         let now = now(&mut session).await?;
-        Ok(Self { session, now })
+        Ok(Self {
+            session,
+            now,
+            written: Written::default(),
+        })
     }
 
     /// Where statements go.

@@ -5,6 +5,7 @@ use tracing::warn;
 use super::{Pipeline, Worker};
 use crate::{
     extractor::{Draft, ExtractError, Failure, OutputCap, Question},
+    failpoint::point,
     report::AttemptOutcome,
     store::{Grant, Held, Lease, Lost},
 };
@@ -35,7 +36,8 @@ impl Worker {
             },
         };
         let extractor = &pipeline.extractor;
-        tokio::select! {
+        point!("call.before");
+        let asked = tokio::select! {
             // An answer that is there is paid for, whatever else happened at the same moment.
             biased;
             answer = extractor.extract(&question) => match answer {
@@ -48,7 +50,9 @@ impl Worker {
                 failure: Failure::Timeout,
                 call: extractor.addressee(),
             }),
-        }
+        };
+        point!("call.after");
+        asked
     }
 
     /// Prolongs a lease at each third of its length, until it is lost.

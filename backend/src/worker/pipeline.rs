@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::settle::Verdict;
 use crate::{
     extractor::Extractor,
+    failpoint::point,
     judge::{Judgement, Rule, judge},
     report::{AttemptOutcome, ReviewReason},
     schema::{Invalid, Schema},
@@ -65,6 +66,13 @@ impl Pipeline {
 
     /// Judges an answer. An invalid one is asked for again at once: waiting would not mend it.
     pub(super) fn judge(&self, text: &str) -> Verdict {
+        point!("judged.before");
+        let verdict = self.verdict(text);
+        point!("judged.after");
+        verdict
+    }
+
+    fn verdict(&self, text: &str) -> Verdict {
         let report = match self.schema.read(text) {
             Ok(report) => report,
             Err(invalid) => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Operation, Tx, record::stored};
 use crate::{
     clock::UnixMillis,
+    failpoint::durable,
     report::{FencingToken, State},
     store::{
         Held, Lost, RawAnswer, StoreError,
@@ -97,7 +98,10 @@ impl Operation for Heartbeat {
         let prolonged = tx.session().execute(prolong).await?;
         match prolonged {
             0 => diagnose(tx, &self.hold).await.map(Held::Lost),
-            _ => Ok(Held::Yes { until }),
+            _ => {
+                durable!(tx, "heartbeat");
+                Ok(Held::Yes { until })
+            }
         }
     }
 }
@@ -133,7 +137,10 @@ impl Operation for StoreRaw {
         let stored = tx.session().execute(store).await?;
         match stored {
             0 => diagnose(tx, &self.hold).await.map(Held::Lost),
-            _ => Ok(Held::Yes { until }),
+            _ => {
+                durable!(tx, "raw");
+                Ok(Held::Yes { until })
+            }
         }
     }
 }

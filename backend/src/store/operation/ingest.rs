@@ -11,6 +11,7 @@ use super::{
     version,
 };
 use crate::{
+    failpoint::durable,
     report::{Event, Outcome, State, Transition, VersionStatus, transition},
     store::{
         Content, Ingested, NewReport, StoreError,
@@ -110,6 +111,7 @@ impl Ingest {
         let current = statement(sql::SET_CURRENT_JOB).bind(key).bind(job);
         tx.session().execute(current).await?;
         record::announce(tx, self.key, Announcement::Accepted).await?;
+        durable!(tx, "ingest");
         let Some(order) = &report.order else {
             return Ok(First::Yes(state));
         };

@@ -4,6 +4,7 @@ use fencepost_identity::key::{EventKey, ReportKey, ResultKey};
 
 use super::Tx;
 use crate::{
+    failpoint::durable,
     report::{AttemptOutcome, Event, State, Transition},
     store::{
         CallRecord, Charge, ReviewNeed, StoreError, lease::Hold, row::Row, session::statement, sql,
@@ -82,6 +83,7 @@ pub(super) async fn open_review(
         .bind(&need.note)
         .bind(tx.now.get());
     let row = tx.session().one(open).await?;
+    durable!(tx, "review");
     let revision = Row::new(&row, report).count("review.revision")?;
     announce(tx, report, Announcement::ReviewOpened { revision }).await
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     clock::UnixMillis,
+    failpoint::durable,
     report::{AttemptOutcome, Event, ReviewReason, State},
     store::{
         AfterRejection, Charge, Commit, Commitment, Lost, Rejected, Rejection, Release, Released,
@@ -166,6 +167,7 @@ impl Operation for CommitJob {
             charge: Charge::Keep,
         };
         close_attempt(tx, &self.hold, ending).await?;
+        durable!(tx, "commit");
         if voice == Voice::Decided {
             return Ok(Commit::Candidate(result));
         }
@@ -229,6 +231,7 @@ impl Operation for RejectJob {
             charge: Charge::Keep,
         };
         close_attempt(tx, &self.hold, ending).await?;
+        durable!(tx, "reject");
         match next {
             Next::Nothing => Ok(Rejected::Superseded),
             Next::Review(need) => {
@@ -321,6 +324,7 @@ impl Operation for ReleaseJob {
             charge,
         };
         close_attempt(tx, &self.hold, ending).await?;
+        durable!(tx, "release");
         match next {
             Next::Nothing => Ok(Released::Superseded),
             Next::Review(need) => {

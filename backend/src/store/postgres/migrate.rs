@@ -3,12 +3,15 @@
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
 
 use super::{dialect, options};
-use crate::store::{
-    Migrated, StoreError,
-    classify::classify,
-    operation::now,
-    row::Row,
-    session::{Prepared, Session, statement},
+use crate::{
+    failpoint::point,
+    store::{
+        Migrated, StoreError,
+        classify::classify,
+        operation::now,
+        row::Row,
+        session::{Prepared, Session, statement},
+    },
 };
 
 /// The steps, in order: the first one makes schema 1.
@@ -42,8 +45,10 @@ pub(super) async fn migrate_with(options: &PgConnectOptions) -> Result<Migrated,
     session.run(dialect::BEGIN).await?;
     // Dropping the connection rolls back what an error leaves open.
     let migrated = apply(&mut connection).await?;
+    point!("migrate.before");
     let mut session = Session::Postgres(&mut connection, Prepared::Once);
     session.run(dialect::COMMIT).await?;
+    point!("migrate.after");
     connection.close().await.map_err(classify)?;
     Ok(migrated)
 }
@@ -82,12 +87,14 @@ async fn apply(connection: &mut PgConnection) -> Result<Migrated, StoreError> {
     for (name, text) in STEPS {
         to += 1;
         if to > from {
+            point!("migrate.step.before");
             session.run(text).await?;
             let step = statement(dialect::RECORD_STEP)
                 .bind(to)
                 .bind(*name)
                 .bind(applied_ms);
             session.execute(step).await?;
+            point!("migrate.step.after");
         }
     }
     Ok(Migrated { from, to })

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{SqliteOptions, dialect};
-use crate::store::{Migrated, StoreError, classify::classify, operation::now, session::Session};
+use crate::{
+    failpoint::point,
+    store::{Migrated, StoreError, classify::classify, operation::now, session::Session},
+};
 
 /// The steps, in order: the first one makes schema 1.
 const STEPS: &[(&str, &str)] = &[
@@ -42,10 +45,12 @@ pub(super) async fn migrate_with(
     connection.execute(dialect::BEGIN).await.map_err(classify)?;
     // Dropping the connection rolls back what an error leaves open.
     let migrated = apply(&mut connection).await?;
+    point!("migrate.before");
     connection
         .execute(dialect::COMMIT)
         .await
         .map_err(classify)?;
+    point!("migrate.after");
     connection.close().await.map_err(classify)?;
     Ok(migrated)
 }
@@ -104,6 +109,7 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
     for (name, text) in STEPS {
         to += 1;
         if to > from {
+            point!("migrate.step.before");
             connection
                 .execute(sqlx::raw_sql(*text))
                 .await
@@ -113,6 +119,7 @@ async fn apply(connection: &mut SqliteConnection) -> Result<Migrated, StoreError
                 .bind(*name)
                 .bind(applied_ms);
             step.execute(&mut *connection).await.map_err(classify)?;
+            point!("migrate.step.after");
         }
     }
     let dangling = sqlx::query(dialect::DANGLING)
