@@ -17,18 +17,36 @@ pub(crate) use point;
 
 /// Notes what a transaction writes.
 macro_rules! durable {
-    ($tx:expr, $what:expr) => {
+    ($tx:expr, $what:literal) => {
         #[cfg(feature = "failpoints")]
-        $tx.written.note($what);
+        $tx.written.note($crate::failpoint::around!($what));
+    };
+    ($tx:expr, if $so:expr => $what:literal, else $other:literal) => {
+        #[cfg(feature = "failpoints")]
+        if $so {
+            $crate::failpoint::durable!($tx, $what);
+        } else {
+            $crate::failpoint::durable!($tx, $other);
+        }
     };
 }
 pub(crate) use durable;
+
+/// The points before and after something.
+#[cfg(feature = "failpoints")]
+macro_rules! around {
+    ($what:literal) => {
+        [concat!($what, ".before"), concat!($what, ".after")]
+    };
+}
+#[cfg(feature = "failpoints")]
+pub(crate) use around;
 
 /// What was written in a transaction; nothing is known of it in what ships.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     #[cfg(feature = "failpoints")]
-    what: Vec<&'static str>,
+    around: Vec<[&'static str; 2]>,
 }
 
 #[cfg(not(feature = "failpoints"))]
@@ -40,26 +58,20 @@ impl Written {
 
 #[cfg(feature = "failpoints")]
 impl Written {
-    pub(crate) fn note(&mut self, what: &'static str) {
-        self.what.push(what);
+    pub(crate) fn note(&mut self, around: [&'static str; 2]) {
+        self.around.push(around);
     }
 
     pub(crate) fn add(&mut self, other: Self) {
-        self.what.extend(other.what);
+        self.around.extend(other.around);
     }
 
     pub(crate) fn before_commit(&self) {
-        self.pass("before");
+        self.around.iter().for_each(|[before, _]| pass(before));
     }
 
     pub(crate) fn after_commit(&self) {
-        self.pass("after");
-    }
-
-    fn pass(&self, bound: &str) {
-        for what in &self.what {
-            pass(&format!("{what}.{bound}"));
-        }
+        self.around.iter().for_each(|[_, after]| pass(after));
     }
 }
 
@@ -72,21 +84,21 @@ mod armed {
 
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// What has a point before it and one after it.
-    const WHAT: [&str; 13] = [
-        "ingest",
-        "claim",
-        "takeover",
-        "call",
-        "heartbeat",
-        "raw",
-        "judged",
-        "commit",
-        "reject",
-        "release",
-        "review",
-        "migrate.step",
-        "migrate",
+    /// Every point there is.
+    const POINTS: [[&str; 2]; 13] = [
+        around!("ingest"),
+        around!("claim"),
+        around!("takeover"),
+        around!("call"),
+        around!("heartbeat"),
+        around!("raw"),
+        around!("judged"),
+        around!("commit"),
+        around!("reject"),
+        around!("release"),
+        around!("review"),
+        around!("migrate.step"),
+        around!("migrate"),
     ];
 
     /// Where to die: `POINT:N` is the N-th time that this process passes the point. `list` lists
@@ -125,19 +137,18 @@ mod armed {
         }
     }
 
-    fn points() -> impl Iterator<Item = String> {
-        let around = |what| ["before", "after"].map(|bound| format!("{what}.{bound}"));
-        WHAT.into_iter().flat_map(around)
+    fn points() -> impl Iterator<Item = &'static str> {
+        POINTS.into_iter().flatten()
     }
 
-    fn understood(order: &str) -> Option<(String, u64)> {
+    fn understood(order: &str) -> Option<(&'static str, u64)> {
         let (point, time) = order.split_once(':')?;
         let time = time.parse().ok().filter(|time| *time > 0)?;
-        Some((points().find(|known| known == point)?, time))
+        Some((points().find(|known| *known == point)?, time))
     }
 
     #[expect(clippy::print_stderr, reason = "as `arm`")]
-    fn kill_at(point: String, time: u64) -> Armed {
+    fn kill_at(point: &str, time: u64) -> Armed {
         let passed = AtomicU64::new(0);
         let callback = move || {
             if passed.fetch_add(1, Ordering::Relaxed) + 1 == time {

@@ -114,6 +114,11 @@ impl Stack {
         self.connect().await;
     }
 
+    /// Gives a command the environment that a backend of this stack has.
+    pub fn prepare_command(&self, command: &mut Command, launch: &Launch) {
+        launch.prepare(command, &self.project, &self.setup);
+    }
+
     /// Starts one more process that only works, on the same database; its number. It logs to
     /// `worker-NUMBER.stderr`.
     ///

@@ -39,12 +39,21 @@ pub(crate) fn build_with_tests(root: &Path, consent: Consent) -> Result<Programs
     build_by(command, root, consent)
 }
 
+/// The backend with points where tests can make it die, as a program beside the one that ships.
+/// Built of the whole workspace, so that it shares what its dependencies were built with.
+pub(crate) fn build_with_failpoints(root: &Path) -> Result<PathBuf> {
+    const PROGRAM: &str = "fencepost-failpoints";
+    let mut command = cargo();
+    command.args(["build", "--workspace", "--bin", PROGRAM]);
+    command.args(["--features", "fencepost/failpoints"]);
+    let messages = messages(&mut command, root)?;
+    executable(&messages, PROGRAM).with_context(|| format!("cargo built no `{PROGRAM}`"))
+}
+
 fn build_by(mut native: Command, root: &Path, consent: Consent) -> Result<Programs> {
     install::c_compiler(consent)?;
     let component = component::edge(root, consent)?;
-    println!("$ {}", shown(&native));
-    native.current_dir(root).stdin(Stdio::null());
-    let messages = stdout_of(native.arg("--message-format=json-render-diagnostics"))?;
+    let messages = messages(&mut native, root)?;
     let built = |program: &str| {
         executable(&messages, program).with_context(|| format!("cargo built no `{program}`"))
     };
@@ -53,6 +62,12 @@ fn build_by(mut native: Command, root: &Path, consent: Consent) -> Result<Progra
         backend: built("fencepost")?,
         host: built("fencepost-edge")?,
     })
+}
+
+fn messages(command: &mut Command, root: &Path) -> Result<String> {
+    println!("$ {}", shown(command));
+    command.current_dir(root).stdin(Stdio::null());
+    stdout_of(command.arg("--message-format=json-render-diagnostics"))
 }
 
 /// What cargo says of one thing that it built.

@@ -54,6 +54,11 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
             "warnings",
         ])
     })?;
+    report.step("clippy of the failpoints", || {
+        let package = ["clippy", "--package", "fencepost", "--bins"];
+        let features = ["--features", "failpoints", "--", "-D", "warnings"];
+        command(&[&package[..], &features[..]].concat())
+    })?;
     let mut programs = None;
     report.step("build", || {
         programs = Some(programs::build_with_tests(root, consent)?);
@@ -106,6 +111,7 @@ fn clippy_of_component(root: &Path) -> Result<Ran> {
 
 fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
     let probe = component::probe(root, consent)?;
+    let failpoints = programs::build_with_failpoints(root)?;
     let servers = Servers::start(consent)?;
     let mut command = cargo();
     command
@@ -114,6 +120,7 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
         .env("FENCEPOST_COMPONENT", &programs.component)
         .env("FENCEPOST_BACKEND", &programs.backend)
         .env("FENCEPOST_HOST", &programs.host)
+        .env("FENCEPOST_FAILPOINTS", failpoints)
         .env("FENCEPOST_PROBE", probe)
         .envs(servers.variables());
     run(&mut command)?;

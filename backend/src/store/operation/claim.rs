@@ -185,16 +185,6 @@ fn granting(state: State) -> Event {
     }
 }
 
-/// What a claim of a job in this state is called among the points.
-#[cfg(feature = "failpoints")]
-fn taking(state: State) -> &'static str {
-    if state == State::Running {
-        "takeover"
-    } else {
-        "claim"
-    }
-}
-
 /// Raises the report's token and closes the attempt that this cuts off, if there is one.
 async fn raise_fence(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<(), StoreError> {
     let report = candidate.report.as_bytes();
@@ -202,7 +192,7 @@ async fn raise_fence(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<(), Store
         .bind(report)
         .bind(candidate.fence.stored());
     changed(tx.session().execute(raise).await?)?;
-    durable!(tx, taking(candidate.state));
+    durable!(tx, if candidate.state == State::Running => "takeover", else "claim");
     let lose = statement(sql::LOSE_ATTEMPT).bind(report).bind(tx.now.get());
     tx.session().execute(lose).await?;
     Ok(())
