@@ -205,3 +205,124 @@ async fn run_all(
     }
     Ok(written)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    };
+
+    use sqlx::{Connection as _, Executor as _, SqliteConnection};
+
+    use super::*;
+    use crate::store::session::statement;
+
+    const BOUNDS: Bounds = Bounds {
+        begin: "BEGIN IMMEDIATE",
+        commit: "COMMIT",
+        rollback: "ROLLBACK",
+    };
+
+    /// Puts a number where each may stand once, and answers how many there are then.
+    struct Put(i64);
+
+    #[async_trait]
+    impl Operation for Put {
+        type Done = i64;
+
+        fn rank(&self) -> [u8; 32] {
+            [u8::try_from(self.0).unwrap(); 32]
+        }
+
+        async fn run(&self, tx: &mut Tx<'_>) -> Result<i64, StoreError> {
+            let put = statement("INSERT INTO number VALUES ($1)").bind(self.0);
+            tx.session().execute(put).await?;
+            let count = statement(r#"SELECT count(*) AS "number.n" FROM number"#);
+            let row = tx.session().one(count).await?;
+            crate::store::row::Row::new(&row, "").number("number.n")
+        }
+    }
+
+    struct Database {
+        connection: SqliteConnection,
+        commits: Arc<AtomicU32>,
+        refuse: Arc<AtomicBool>,
+    }
+
+    async fn database() -> Database {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        let table = "CREATE TABLE number (n INTEGER NOT NULL PRIMARY KEY) STRICT";
+        connection.execute(table).await.unwrap();
+        let (commits, refuse) = (Arc::default(), Arc::default());
+        let (count, gate): (Arc<AtomicU32>, Arc<AtomicBool>) =
+            (Arc::clone(&commits), Arc::clone(&refuse));
+        let mut handle = connection.lock_handle().await.unwrap();
+        handle.set_commit_hook(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            !gate.load(Ordering::Relaxed)
+        });
+        drop(handle);
+        Database {
+            connection,
+            commits,
+            refuse,
+        }
+    }
+
+    impl Database {
+        async fn put(&mut self, numbers: &[i64]) -> (Condition, Vec<Result<i64, StoreError>>) {
+            let (batch, answers): (Vec<_>, Vec<_>) =
+                numbers.iter().map(|n| Pending::queue(Put(*n))).unzip();
+            let mut session = Session::Sqlite(&mut self.connection);
+            let condition = carry_out(batch, &mut session, BOUNDS).await;
+            let mut answered = Vec::new();
+            for answer in answers {
+                answered.push(answer.await.unwrap());
+            }
+            (condition, answered)
+        }
+
+        async fn numbers(&mut self) -> Vec<i64> {
+            sqlx::query_scalar("SELECT n FROM number ORDER BY n")
+                .fetch_all(&mut self.connection)
+                .await
+                .unwrap()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_one_transaction_sorted_and_each_gets_its_own_answer() {
+        let mut database = database().await;
+        let (condition, answers) = database.put(&[5, 3, 4]).await;
+        assert_eq!(condition, Condition::Sound);
+        assert_eq!(answers, [Ok(3), Ok(1), Ok(2)]);
+        assert_eq!(database.commits.load(Ordering::Relaxed), 1);
+        assert_eq!(database.numbers().await, [3, 4, 5]);
+    }
+
+    #[tokio::test]
+    async fn one_that_fails_spoils_no_other() {
+        let mut database = database().await;
+        let (condition, answers) = database.put(&[1, 2, 2, 3]).await;
+        assert_eq!(condition, Condition::Sound);
+        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 3);
+        assert!(
+            answers
+                .iter()
+                .any(|answer| matches!(answer, Err(StoreError::Contradiction(_)))),
+            "{answers:?}"
+        );
+        assert_eq!(database.numbers().await, [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn nobody_is_told_of_success_before_the_commit() {
+        let mut database = database().await;
+        database.refuse.store(true, Ordering::Relaxed);
+        let (condition, answers) = database.put(&[1, 2]).await;
+        assert_eq!(condition, Condition::InDoubt);
+        assert!(answers.iter().all(Result::is_err), "{answers:?}");
+        assert!(database.numbers().await.is_empty());
+    }
+}
