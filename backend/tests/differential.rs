@@ -40,7 +40,7 @@ use crate::{
 };
 
 /// How many sequences are played, where `PROPTEST_CASES` does not say.
-const CASES: u32 = 150;
+const CASES: u32 = 100;
 
 /// How often a sequence is made shorter at most.
 const SHRINK_MAX: u32 = 2_000;

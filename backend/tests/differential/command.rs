@@ -38,7 +38,8 @@ pub(crate) enum Command {
     AgeWaits(Duration),
     Pass(Duration),
     UseTime(Name),
-    AskAgain(Name),
+    AskAgain,
+    AddJob(Name),
     Report(Name),
     Attempts(Name),
     List { filter: Filter, page: u32 },
@@ -177,8 +178,12 @@ fn part() -> impl Strategy<Value = Vec<Command>> {
     let taken_over = select(vec![Command::AgeLeases(HOUR * 7), set_back]);
     let granted = || looking().prop_map(Command::Claim);
     let late = prop_oneof![1 => Just(0_usize), 3 => Just(1_usize)];
+    let round = (granted(), held(Just(0)))
+        .prop_map(|(claim, held)| vec![Command::AgeWaits(HOUR * 5), claim, held]);
+    let rounds = prop::collection::vec(round, 1..5);
     prop_oneof![
         24 => command().prop_map(|command| vec![command]),
+        3 => rounds.prop_map(|rounds| rounds.concat()),
         2 => prop::collection::vec(delivery().prop_map(Command::Ingest), 1..4),
         2 => (granted(), taken_over, granted(), held(late)).prop_map(
             |(first, taken_over, second, late)| vec![first, taken_over, second, late],
@@ -220,7 +225,8 @@ fn ageing() -> impl Strategy<Value = Command> {
         4 => select(vec![HOUR * 5, HOUR]).prop_map(C::AgeWaits),
         1 => select(vec![HOUR * 2, HOUR * 12]).prop_map(C::Pass),
         1 => name().prop_map(C::UseTime),
-        4 => name().prop_map(C::AskAgain),
+        4 => Just(C::AskAgain),
+        4 => name().prop_map(C::AddJob),
     ]
 }
 

@@ -96,8 +96,12 @@ impl<D: Engine> Play<'_, D> {
                 self.use_time(name.key()).await;
                 nothing()
             }
-            Command::AskAgain(name) => {
-                self.ask_again(name.key()).await;
+            Command::AskAgain => {
+                self.ask_again().await;
+                nothing()
+            }
+            Command::AddJob(name) => {
+                self.add_job(name.key()).await;
                 nothing()
             }
             Command::Report(name) => self.report(name.key()).await,

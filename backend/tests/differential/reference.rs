@@ -4,6 +4,7 @@
 //! One function per command. Times are those of a clock that only the test moves.
 
 pub(crate) mod claim;
+pub(crate) mod current;
 pub(crate) mod fault;
 pub(crate) mod hold;
 pub(crate) mod intake;
@@ -121,6 +122,27 @@ impl Reference {
 
     fn is_superseded(&self, key: ReportKey) -> bool {
         self.reports[&key].version == Some(VersionStatus::Superseded)
+    }
+
+    /// Makes a job that waits.
+    fn push_job(&mut self, report: ReportKey, pipeline: String, version: Option<String>) -> usize {
+        let job = self.jobs.len();
+        self.jobs.push(Job {
+            report,
+            pipeline,
+            classifier_version: version,
+            state: State::Accepted,
+            updated: self.now,
+            due: self.now,
+            elapsed_from: self.now,
+            granted: None,
+            lease_until: self.now,
+            charged: 0,
+            given_back: 0,
+            rounds: 1,
+            verdicts: 0,
+        });
+        job
     }
 
     /// Moves a job, whose lease ends with that.

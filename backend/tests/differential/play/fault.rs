@@ -93,8 +93,11 @@ impl<D: Engine> Play<'_, D> {
         self.reference.set_back(key);
     }
 
-    /// Gives a report's job that waited for a person another round, so that another need may follow.
-    pub(super) async fn ask_again(&mut self, key: ReportKey) {
+    /// Gives a job that waited for a person another round, so that another need may follow.
+    pub(super) async fn ask_again(&mut self) {
+        let Some(key) = self.reference.waits_for_a_person() else {
+            return;
+        };
         let (now, its) = (UnixMillis::of_this_machine().get(), self.db.bytes(key));
         self.db
             .execute(&format!(
@@ -106,6 +109,30 @@ impl<D: Engine> Play<'_, D> {
             ))
             .await;
         self.reference.ask_again(key);
+    }
+
+    /// Adds a job for the other version of a report's pipeline, as a replay would.
+    pub(super) async fn add_job(&mut self, key: ReportKey) {
+        let (now, its) = (UnixMillis::of_this_machine().get(), self.db.bytes(key));
+        let Some(view) = self.reference.report(key) else {
+            return;
+        };
+        let version = format!("{}-2", view.summary.pipeline);
+        self.db
+            .execute(&format!(
+                "INSERT INTO job (report_key, pipeline, kind, classifier_version, state, due_ms,
+                                  elapsed_from_ms, created_ms, updated_ms)
+                 SELECT report_key, pipeline, 'extract', '{version}', 'accepted', {now}, {now},
+                        {now}, {now}
+                   FROM report
+                  WHERE report_key = {its} AND (is_current IS NULL OR is_current = 1)
+                    AND NOT EXISTS (SELECT 1 FROM job
+                                     WHERE job.report_key = report.report_key
+                                       AND (classifier_version IS NULL
+                                            OR classifier_version = '{version}'))"
+            ))
+            .await;
+        self.reference.add_job(key, &version);
     }
 
     /// Does what a release does, and leaves its lease with a holder who was not told.

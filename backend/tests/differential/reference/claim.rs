@@ -76,6 +76,7 @@ impl Reference {
         }
         let key = self.jobs[job].report;
         self.raise(key);
+        self.cut_off_others(job);
         if let Some(ended) = self.end_instead(job, terms) {
             return (ended, None);
         }
@@ -112,6 +113,7 @@ impl Reference {
             return None;
         };
         self.leave(place, State::ReadyForReview);
+        self.take_over(place);
         self.open_review(key, &reason.into());
         Some(claimed)
     }
@@ -129,12 +131,6 @@ impl Reference {
         terms: &PipelineTerms,
     ) -> (Granted, Hold) {
         let key = self.jobs[place].report;
-        for other in 0..self.jobs.len() {
-            let (job, live) = (&self.jobs[other], other != place);
-            if live && job.report == key && job.state == State::Running {
-                self.move_job(other, State::Terminal(Outcome::Superseded));
-            }
-        }
         let (token, until) = (self.reports[&key].fence, self.now.plus(terms.lease));
         let past = self.past(place);
         self.move_job(place, State::Running);

@@ -50,6 +50,13 @@ impl Reference {
         report.fence = FencingToken::from_stored(report.fence.stored() - 1).unwrap();
     }
 
+    /// A report that waits for a person.
+    pub(crate) fn waits_for_a_person(&self) -> Option<ReportKey> {
+        let mut jobs = self.jobs.iter();
+        let waiting = jobs.find(|job| job.state == State::ReadyForReview)?;
+        Some(waiting.report)
+    }
+
     /// Gives a job that waited for a person another round.
     pub(crate) fn ask_again(&mut self, key: ReportKey) {
         let now = self.now;
@@ -59,6 +66,21 @@ impl Reference {
             job.rounds += 1;
             self.close_review(key);
         }
+    }
+
+    /// Adds a job for another version. None, where a job still waits for its first grant: it takes
+    /// the version of whoever claims it.
+    pub(crate) fn add_job(&mut self, key: ReportKey, classifier_version: &str) {
+        let its = || self.jobs.iter().filter(|job| job.report == key);
+        let versions = || its().map(|job| job.classifier_version.as_deref());
+        let free =
+            |version: Option<&str>| version.is_some_and(|version| version != classifier_version);
+        if !self.reports.contains_key(&key) || !versions().all(free) || self.is_superseded(key) {
+            return;
+        }
+        let pipeline = self.reports[&key].new.pipeline.clone();
+        let version = Some(classifier_version.to_owned());
+        self.push_job(key, pipeline, version);
     }
 
     /// Whether a release would put the job off, so that it can be played that its reply was lost.

@@ -10,7 +10,7 @@ use fencepost::{
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 
-use super::{Job, Reference, Report, Told};
+use super::{Reference, Report, Told};
 
 impl Reference {
     /// One transaction writes the report, its job and its event, or nothing.
@@ -40,22 +40,7 @@ impl Reference {
     }
 
     fn accept(&mut self, key: ReportKey, new: NewReport) -> Ingested {
-        let job = self.jobs.len();
-        self.jobs.push(Job {
-            report: key,
-            pipeline: new.pipeline.clone(),
-            classifier_version: None,
-            state: State::Accepted,
-            updated: self.now,
-            due: self.now,
-            elapsed_from: self.now,
-            granted: None,
-            lease_until: self.now,
-            charged: 0,
-            given_back: 0,
-            rounds: 1,
-            verdicts: 0,
-        });
+        let job = self.push_job(key, new.pipeline.clone(), None);
         let rival = self.current_version(&new);
         let place = new.order.as_ref().map(|order| match &rival {
             Some((_, current)) if is_older(order, current) => VersionStatus::Superseded,

@@ -34,6 +34,7 @@ impl Reference {
         self.end_attempt(hold, ending);
         let key = ResultKey::of(&hold.report, &hold.schema_version);
         self.put_result(hold, key, value.value);
+        self.take_over(hold.job);
         match value.review {
             Some(_) if self.is_superseded(hold.report) => {
                 self.move_job(hold.job, State::Terminal(Outcome::Superseded));
@@ -147,6 +148,7 @@ impl Reference {
 
     fn send_to_review(&mut self, hold: &Hold, need: &ReviewNeed) {
         self.move_job(hold.job, State::ReadyForReview);
+        self.take_over(hold.job);
         self.open_review(hold.report, need);
     }
 
