@@ -180,10 +180,15 @@ fn part() -> impl Strategy<Value = Vec<Command>> {
     let late = prop_oneof![1 => Just(0_usize), 3 => Just(1_usize)];
     let round = (granted(), held(Just(0)))
         .prop_map(|(claim, held)| vec![Command::AgeWaits(HOUR * 5), claim, held]);
+    let again = (granted(), release(), 2..5_usize);
     let rounds = prop::collection::vec(round, 1..5);
     prop_oneof![
         24 => command().prop_map(|command| vec![command]),
         3 => rounds.prop_map(|rounds| rounds.concat()),
+        1 => again.prop_map(|(claim, release, times)| {
+            let release = Command::Hold(0, Holding::Release(release));
+            vec![[Command::AgeWaits(HOUR * 5), claim, release]; times].concat()
+        }),
         2 => prop::collection::vec(delivery().prop_map(Command::Ingest), 1..4),
         2 => (granted(), taken_over, granted(), held(late)).prop_map(
             |(first, taken_over, second, late)| vec![first, taken_over, second, late],
