@@ -1,6 +1,6 @@
 //! The one place that sees all: puts store, worker and listeners together, and ends them in order.
 
-use std::{collections::BTreeMap, net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -26,13 +26,11 @@ use crate::{
     },
     report::WorkerId,
     retry::Backoff,
-    store::{PipelineVersions, Store, StoreError},
+    store::{CredentialName, PipelineVersions, Store, StoreError},
     tls::{self, TlsError},
     worker::{self, Keep, Pace, Stop, StopSignal, Worker},
 };
 
-/// How many reports a process works on at once.
-const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// How late an idle worker may learn of what another process stored.
 const POLL: Duration = Duration::from_secs(1);
 /// Waits after failures: from one second on, up to five minutes.
@@ -40,9 +38,7 @@ const BACKOFF: Backoff = Backoff {
     first: Duration::from_secs(1),
     longest: Duration::from_secs(5 * 60),
 };
-/// How long calls may go on once the end was asked for. Container engines kill after 10 or 30 s.
-const DRAIN: Duration = Duration::from_secs(8);
-/// How long it may take after that to give back what was claimed.
+/// How long it may take after the calls' time to give back what was claimed.
 const HALT: Duration = Duration::from_secs(2);
 
 /// How long it may take to leave the database in one file.
@@ -148,6 +144,8 @@ pub struct App {
     stop: Stop,
     servers: JoinSet<std::io::Result<()>>,
     worker: Option<JoinHandle<()>>,
+    /// How long calls may go on once the end was asked for.
+    drain: Duration,
 }
 
 impl std::fmt::Debug for App {
@@ -173,6 +171,7 @@ impl App {
         let sources = config.project.pipelines_by_source();
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
         let versions = config.project.versions();
+        let how = config.project.worker;
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
                 let bindings =
@@ -214,7 +213,7 @@ impl App {
             })),
         };
         let pace = Pace {
-            concurrency: CONCURRENCY,
+            concurrency: how.concurrency,
             poll: POLL,
         };
         let worker = worker.map(|worker| tokio::spawn(worker::run(Arc::new(worker), pace)));
@@ -224,6 +223,7 @@ impl App {
             stop,
             servers,
             worker,
+            drain: how.drain,
         })
     }
 
@@ -241,12 +241,12 @@ impl App {
     async fn end(&mut self) {
         self.health.drain();
         self.stop.drain();
-        if tokio::time::timeout(DRAIN, self.ended()).await.is_ok() {
+        if tokio::time::timeout(self.drain, self.ended()).await.is_ok() {
             return;
         }
         tracing::warn!(
             "Calls are still under way after {} s: giving them up",
-            DRAIN.as_secs()
+            self.drain.as_secs()
         );
         self.stop.halt();
         if tokio::time::timeout(HALT, self.ended()).await.is_err() {
@@ -318,7 +318,8 @@ fn pipelines(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeli
             None => extractor(config, keys).map_err(|error| unusable(name, error))?,
         };
         extractors.insert(name.clone(), Arc::clone(&extractor));
-        pipelines.push(runnable(pipeline, extractor));
+        let credential = config.credential(name);
+        pipelines.push(runnable(pipeline, extractor, credential));
     }
     Ok(pipelines)
 }
@@ -354,11 +355,16 @@ fn unusable(name: &str, error: Unusable) -> StartError {
     }
 }
 
-fn runnable(pipeline: Pipeline, extractor: Arc<dyn Extractor>) -> worker::Pipeline {
+fn runnable(
+    pipeline: Pipeline,
+    extractor: Arc<dyn Extractor>,
+    credential: CredentialName,
+) -> worker::Pipeline {
     worker::Pipeline {
         versions: pipeline.versions(&extractor.fingerprint()),
         prompt: pipeline.prompt,
         extractor,
+        credential,
         schema: pipeline.schema,
         review_when: pipeline.review_when,
         max_attempts: pipeline.max_attempts,

@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod key;
 mod output;
+mod pause;
 mod probe;
 mod read;
 mod secret;
@@ -53,6 +54,10 @@ enum Command {
     Backup(backup::Backup),
     /// Say whether a running backend is ready; what a container's health check calls.
     Probe(probe::Probe),
+    /// Have a pipeline, or all that present a credential, wait until they are resumed.
+    Pause(pause::Pause),
+    /// End a pause, whoever began it.
+    Resume(pause::Resume),
     /// Act on a source.
     #[command(subcommand)]
     Source(SourceCommand),
@@ -181,6 +186,8 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Show(show) => show.run().await,
         Command::List(list) => list.run().await,
         Command::Backup(backup) => backup.run().await,
+        Command::Pause(pause) => pause.run().await,
+        Command::Resume(resume) => resume.run().await,
         Command::Probe(probe) => probe.run().await,
         Command::Source(SourceCommand::Rebind(rebind)) => backup::rebind(&rebind.source).await,
     }

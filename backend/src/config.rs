@@ -9,6 +9,7 @@ mod pipeline;
 mod project;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 use std::{
     fmt,
@@ -24,6 +25,7 @@ pub use self::{
     manifest::check_manifest,
     pipeline::{Pipeline, RawAnswers},
     project::Project,
+    worker::WorkerConfig,
 };
 use crate::secret::Secret;
 

@@ -174,7 +174,10 @@ pub enum Failure {
     Auth,
     /// The credential is used up.
     #[error("the credential's quota is used up")]
-    Quota,
+    Quota {
+        /// What the provider asked for.
+        retry_after: Option<Duration>,
+    },
     /// The provider will never take this question.
     #[error("the provider does not accept the request")]
     InvalidRequest,
@@ -207,7 +210,10 @@ pub enum Disposition {
         inference: Inference,
     },
     /// No report can be worked on with this credential.
-    PauseCredential,
+    PauseCredential {
+        /// What the provider asked for.
+        retry_after: Option<Duration>,
+    },
 }
 
 impl ExtractError {
@@ -237,7 +243,8 @@ impl Failure {
                 retry_after: None,
                 inference: Inference::MayHaveBegun,
             },
-            Self::Auth | Self::Quota => Disposition::PauseCredential,
+            Self::Auth => Disposition::PauseCredential { retry_after: None },
+            Self::Quota { retry_after } => Disposition::PauseCredential { retry_after },
         }
     }
 }
@@ -273,8 +280,14 @@ mod tests {
                 snooze(None, Inference::NotBegun),
             ),
             (Failure::Timeout, snooze(None, Inference::MayHaveBegun)),
-            (Failure::Auth, Disposition::PauseCredential),
-            (Failure::Quota, Disposition::PauseCredential),
+            (
+                Failure::Auth,
+                Disposition::PauseCredential { retry_after: None },
+            ),
+            (
+                Failure::Quota { retry_after: after },
+                Disposition::PauseCredential { retry_after: after },
+            ),
             (Failure::InvalidRequest, Disposition::Review),
             (Failure::ContextTooLong, Disposition::Review),
         ] {

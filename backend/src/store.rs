@@ -10,6 +10,7 @@ mod error;
 mod intake;
 mod lease;
 mod operation;
+mod pause;
 mod postgres;
 mod reading;
 mod row;
@@ -30,6 +31,7 @@ pub use intake::{
     VersionConflict, VersionKind,
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
+pub use pause::{CredentialName, Pause, PauseReason, Paused, Resumed, Subject};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use view::{
@@ -102,6 +104,15 @@ pub trait Store: Send + Sync {
         digest: MappingDigest,
         actor: String,
     ) -> Result<Rebound, StoreError>;
+
+    /// Pauses something until a person resumes it. `actor` is who meant it, for the audit.
+    async fn pause(&self, subject: Subject, actor: String) -> Result<Paused, StoreError>;
+
+    /// Ends a pause, whoever began it. `actor` is who meant it, for the audit.
+    async fn resume(&self, subject: Subject, actor: String) -> Result<Resumed, StoreError>;
+
+    /// What is paused.
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError>;
 
     /// Writes a consistent copy of the database to a file that is not there yet.
     async fn backup(&self, file: &Path) -> Result<Backup, StoreError>;

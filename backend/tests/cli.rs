@@ -11,6 +11,8 @@ mod bindings;
 mod model;
 #[path = "cli/offline.rs"]
 mod offline;
+#[path = "cli/pause.rs"]
+mod pause;
 #[path = "cli/send.rs"]
 mod send;
 #[path = "cli/served.rs"]

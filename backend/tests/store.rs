@@ -17,6 +17,7 @@ mod store {
     pub(crate) mod ingress;
     pub(crate) mod lease;
     pub(crate) mod order;
+    pub(crate) mod pause;
     pub(crate) mod postgres;
     pub(crate) mod postgres_fixture;
     pub(crate) mod rounds;
@@ -101,6 +102,21 @@ macro_rules! suite {
                     a_lost_lease_of_an_older_version_is_not_granted_again,
                     without_an_order_nothing_is_called_current,
                     versions_that_come_at_once_have_one_current,
+                }
+                pause: {
+                    a_refused_credential_keeps_its_jobs_back,
+                    one_of_twenty_claims_is_the_probe,
+                    an_answered_probe_ends_the_pause,
+                    a_refused_probe_goes_on_with_the_pause,
+                    a_probe_that_asks_nobody_is_still_to_be_made,
+                    an_answer_from_before_a_pause_does_not_end_it,
+                    a_quota_is_waited_for_as_long_as_the_provider_says,
+                    the_clock_of_a_job_stands_still,
+                    three_reports_in_a_row_pause_their_pipeline,
+                    an_answer_in_between_starts_the_count_again,
+                    only_a_person_ends_a_persons_pause,
+                    a_person_takes_a_pause_over,
+                    a_pause_that_cannot_be_understood_keeps_nothing_back,
                 }
                 corrupt: {
                     a_row_that_cannot_be_understood_is_set_aside,

@@ -9,7 +9,7 @@ pub use secrets::{SecretName, Secrets};
 pub use source::{Filter, Senders, Source};
 
 /// The tables of the file that only the backend reads further.
-const BACKEND_TABLES: [&str; 2] = ["pipeline", "extractor"];
+const BACKEND_TABLES: [&str; 3] = ["pipeline", "extractor", "worker"];
 
 /// The sources of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,6 +35,9 @@ page = "/comment/html_url"
 
 [pipeline.moderation]
 schema = "the backend reads this"
+
+[worker]
+drain_seconds = "and this"
 "#;
 
 fn parse(text: &str) -> Result<Sources, String> {

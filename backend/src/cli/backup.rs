@@ -80,7 +80,7 @@ pub(super) async fn rebind(name: &str) -> Result<Verdict, CliError> {
 }
 
 /// Who acts, for the audit: the account that the command runs under, as far as it says so.
-fn actor(environment: &Environment<'_>) -> String {
+pub(super) fn actor(environment: &Environment<'_>) -> String {
     let account = environment
         .text("SUDO_USER")
         .or_else(|| environment.text("USER"));

@@ -11,6 +11,7 @@ use super::{Environment, Project};
 use crate::{
     extractor::openai::{BaseUrl, Settings},
     secret::Secret,
+    store::CredentialName,
 };
 
 const OUTPUT_TOKENS_DEFAULT: u64 = 1024;
@@ -58,6 +59,12 @@ impl ExtractorConfig {
         };
         table.finish();
         config
+    }
+
+    /// What the extractor of this name presents to whoever is asked.
+    #[must_use]
+    pub fn credential(&self, name: &str) -> CredentialName {
+        CredentialName::of_extractor(name, self.key_variable())
     }
 
     /// The variable that holds the key of whoever is asked.

@@ -11,6 +11,7 @@ use super::{
     ConfigErrors, Environment,
     extractor::ExtractorConfig,
     pipeline::{Pipeline, check_name},
+    worker::WorkerConfig,
 };
 
 const FILE_DEFAULT: &str = "fencepost.toml";
@@ -26,6 +27,8 @@ pub struct Project {
     pub pipelines: Vec<Pipeline>,
     /// The extractors by name.
     pub extractors: BTreeMap<String, ExtractorConfig>,
+    /// How a process works on reports, and ends.
+    pub worker: WorkerConfig,
 }
 
 impl Project {
@@ -67,6 +70,7 @@ impl Project {
         let mut root = document.root();
         let sources = Sources::read(&mut root);
         let extractors = extractors(&mut root);
+        let worker = WorkerConfig::read(&mut root);
         let folder = file.parent().unwrap_or(Path::new(""));
         let pipelines = pipelines(&mut root, folder);
         root.finish();
@@ -75,6 +79,7 @@ impl Project {
             sources,
             pipelines,
             extractors,
+            worker: worker.unwrap_or_default(),
         }))
     }
 

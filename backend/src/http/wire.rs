@@ -17,8 +17,8 @@ use crate::{
         AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, VersionStatus, WorkerId,
     },
     store::{
-        AttemptView, CallRecord, Page, ReportSummary, ReportView, ResultView, ReviewStatus,
-        ReviewView, Stats,
+        AttemptView, CallRecord, Page, Pause, PauseReason, ReportSummary, ReportView, ResultView,
+        ReviewStatus, ReviewView, Stats, Subject,
     },
 };
 
@@ -278,6 +278,7 @@ pub struct StatsWire {
     conflicts: String,
     undelivered_events: String,
     paused: String,
+    pauses: Vec<PauseWire>,
     set_aside: String,
     /// Unfinished jobs that are bound to a version which this configuration does not have.
     stranded: String,
@@ -289,6 +290,48 @@ struct StateWire {
     outcome: Option<Outcome>,
     count: String,
     oldest_seconds: u64,
+}
+
+/// What is paused.
+#[derive(Debug, Serialize)]
+pub struct PauseWire {
+    subject: SubjectWire,
+    reason: PauseReason,
+    paused_at: UnixMillis,
+    /// When one job is let through to see whether it is over; null where only a person ends it.
+    next_probe_at: Option<UnixMillis>,
+    probe_count: String,
+}
+
+/// What can be paused.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectWire {
+    /// By the name of the variable that holds it, or of the extractor that has none.
+    Credential(String),
+    /// By its name.
+    Pipeline(String),
+}
+
+impl From<Subject> for SubjectWire {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::Credential(name) => Self::Credential(name.as_str().to_owned()),
+            Subject::Pipeline(name) => Self::Pipeline(name),
+        }
+    }
+}
+
+impl From<Pause> for PauseWire {
+    fn from(pause: Pause) -> Self {
+        Self {
+            subject: pause.subject.into(),
+            reason: pause.reason,
+            paused_at: pause.since,
+            next_probe_at: pause.probe,
+            probe_count: pause.probes.to_string(),
+        }
+    }
 }
 
 impl StatsWire {
@@ -324,6 +367,7 @@ impl StatsWire {
             conflicts: stats.conflicts.to_string(),
             undelivered_events: stats.undelivered.to_string(),
             paused: stats.paused.to_string(),
+            pauses: stats.pauses.into_iter().map(PauseWire::from).collect(),
             set_aside: stats.set_aside.to_string(),
         }
     }

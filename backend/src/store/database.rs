@@ -7,12 +7,14 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 
 use super::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
-    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
+    Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer, Rebound,
+    Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError, Subject,
+    Unsettled,
     lease::Hold,
     operation::{
-        BindVersions, ClaimJob, CommitJob, Heartbeat, Ingest, Look, Operation, Reading,
-        RebindSource, RejectJob, ReleaseJob, StoreRaw,
+        BindVersions, Change, ClaimJob, CommitJob, Heartbeat, Ingest, Learning, Look, Operation,
+        PauseSubject, Reading, RebindSource, RejectJob, ReleaseJob, ResumeSubject, Settled,
+        Settlement, StoreRaw,
     },
     reading,
 };
@@ -46,7 +48,7 @@ pub struct Database<E> {
 }
 
 /// Settles a job; should the database fail, the lease comes back.
-async fn settle<O: Operation>(
+async fn settle<O: Settlement>(
     engine: &impl Engine,
     lease: Lease,
     settlement: impl FnOnce(Hold) -> O,
@@ -54,11 +56,34 @@ async fn settle<O: Operation>(
 where
     O::Done: Sync,
 {
-    let answer = engine.write(settlement(lease.hold.clone())).await;
-    answer.map_err(|error| Unsettled {
-        lease: Box::new(lease),
-        error,
-    })
+    let settlement = Learning(settlement(lease.hold.clone()));
+    match engine.write(settlement).await {
+        Ok(Settled { answer, changes }) => {
+            changes.iter().for_each(tell);
+            Ok(answer)
+        }
+        Err(error) => Err(Unsettled {
+            lease: Box::new(lease),
+            error,
+        }),
+    }
+}
+
+/// Tells people of what they may have to mend, once: now that it is committed.
+fn tell(change: &Change) {
+    match change {
+        Change::Began(pause) => {
+            let probe = pause.probe.map(tracing::field::display);
+            tracing::error!(
+                subject = %pause.subject, reason = %pause.reason, probe,
+                "Paused: nothing is asked until a probe shows that it works again"
+            );
+        }
+        Change::Ended(pause) => tracing::info!(
+            subject = %pause.subject, reason = %pause.reason, since = %pause.since,
+            "No longer paused: a probe was answered"
+        ),
+    }
 }
 
 #[async_trait]
@@ -147,6 +172,18 @@ impl<E: Engine> Store for Database<E> {
             actor,
         };
         self.engine.write(rebind).await
+    }
+
+    async fn pause(&self, subject: Subject, actor: String) -> Result<Paused, StoreError> {
+        self.engine.write(PauseSubject { subject, actor }).await
+    }
+
+    async fn resume(&self, subject: Subject, actor: String) -> Result<Resumed, StoreError> {
+        self.engine.write(ResumeSubject { subject, actor }).await
+    }
+
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError> {
+        self.engine.read(reading::Pauses).await
     }
 
     async fn backup(&self, file: &Path) -> Result<Backup, StoreError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fencepost_identity::key::{CallKey, ReportKey};
 
-use super::StoreError;
+use super::{StoreError, Subject};
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, FencingToken, Nonce, State},
@@ -83,6 +83,8 @@ pub(super) struct Hold {
     pub(super) classifier_version: String,
     pub(super) schema_version: String,
     pub(super) max_attempts: u32,
+    /// What was not paused when it was granted: its credential, its pipeline.
+    pub(super) subjects: [Subject; 2],
 }
 
 /// Whether a lease still stands.

@@ -6,6 +6,7 @@ mod claim;
 mod current;
 mod hold;
 mod ingest;
+mod pause;
 mod record;
 mod settle;
 mod version;
@@ -19,6 +20,10 @@ pub(super) use self::{
     claim::ClaimJob,
     hold::{Heartbeat, StoreRaw},
     ingest::{Ingest, Look},
+    pause::{
+        Change, Learning, PauseSubject, ResumeSubject, Settled, Settlement, read as read_pause,
+        readable,
+    },
     settle::{CommitJob, RejectJob, ReleaseJob},
 };
 use super::{
@@ -149,6 +154,27 @@ impl<'c> Tx<'c> {
                 let number = i64::from_be_bytes([a, b, c, d, e, f, g, h]);
                 let lock = statement(postgres::LOCK_NUMBER).bind(number);
                 self.session.one(lock).await?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Of two statements that read the same, the one that locks it where others may write, too.
+    pub(super) fn locking(&self, alone: &'static str, locking: &'static str) -> &'static str {
+        match self.session {
+            Session::Sqlite(_) => alone,
+            Session::Postgres(..) => locking,
+        }
+    }
+
+    /// Locks what is paused: nobody else begins, probes or ends a pause meanwhile. Whoever has
+    /// locked a report must not ask for it.
+    pub(super) async fn lock_pauses(&mut self) -> Result<(), StoreError> {
+        match self.session {
+            Session::Sqlite(_) => Ok(()),
+            Session::Postgres(..) => {
+                self.session.run(postgres::LOCK_PAUSES).await?;
+                self.now = now(&mut self.session).await?;
                 Ok(())
             }
         }

@@ -23,7 +23,10 @@ use sqlx::{
 use self::lane::{Lane, gone};
 pub(super) use self::{
     code::by_code,
-    dialect::{LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_NUMBER, LOCK_REPORT, NOW},
+    dialect::{
+        LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_NUMBER, LOCK_PAUSES, LOCK_REPORT, NOW, TAKE_PAUSE,
+        TAKE_STRIKES,
+    },
     look::look,
     migrate::migrate,
 };

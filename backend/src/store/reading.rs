@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use fencepost_identity::key::{CallKey, MappingDigest, ReportKey, ResultKey};
 
 use super::{
-    AttemptView, Bindings, Cursor, Filter, Page, ReportSummary, ReportView, ResultView, ReviewView,
-    StateCount, Stats, StoreError, VersionCount,
-    operation::{Reading, call_record, identity, now, version_status},
+    AttemptView, Bindings, Cursor, Filter, Page, Pause, ReportSummary, ReportView, ResultView,
+    ReviewView, StateCount, Stats, StoreError, VersionCount,
+    operation::{Reading, call_record, identity, now, read_pause, readable, version_status},
     row::Row,
     session::{AnyRow, Session, statement},
     sql,
@@ -205,7 +205,8 @@ async fn stats(session: &mut Session<'_>) -> Result<Stats, StoreError> {
         reviews_open: counts.count("review.status")?,
         conflicts: counts.count("content_conflict.seen")?,
         undelivered: counts.count("outbox.delivered_ms")?,
-        paused: counts.count("pause.credential")?,
+        paused: counts.count("pause.subject")?,
+        pauses: pauses(session).await?,
         set_aside: counts.count("job.set_aside")?,
         unfinished: Vec::new(),
     };
@@ -232,6 +233,23 @@ async fn stats(session: &mut Session<'_>) -> Result<Stats, StoreError> {
         });
     }
     Ok(stats)
+}
+
+/// What is paused.
+pub(super) struct Pauses;
+
+#[async_trait]
+impl Reading for Pauses {
+    type Found = Vec<Pause>;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
+        pauses(session).await
+    }
+}
+
+async fn pauses(session: &mut Session<'_>) -> Result<Vec<Pause>, StoreError> {
+    let rows = session.rows(statement(sql::OPEN_PAUSES)).await?;
+    readable(rows.iter().map(read_pause))
 }
 
 /// All that is bound.

@@ -6,6 +6,7 @@
 
 mod ingress;
 mod ordering;
+mod pausing;
 mod people;
 mod reading;
 mod settling;
@@ -13,6 +14,7 @@ mod working;
 
 pub(super) use ingress::*;
 pub(super) use ordering::*;
+pub(super) use pausing::*;
 pub(super) use people::*;
 pub(super) use reading::*;
 pub(super) use settling::*;
@@ -21,8 +23,8 @@ pub(super) use working::*;
 /// All statements, for the test that each of them prepares.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
-    [INGRESS, ORDERING, PEOPLE, READING, SETTLING, WORKING]
-        .into_iter()
-        .flatten()
-        .copied()
+    let lists = [
+        INGRESS, ORDERING, PAUSING, PEOPLE, READING, SETTLING, WORKING,
+    ];
+    lists.into_iter().flatten().copied()
 }

@@ -249,6 +249,7 @@ mod tests {
             include_str!("sql/ingress.rs"),
             include_str!("sql/ordering.rs"),
             include_str!("sql/people.rs"),
+            include_str!("sql/pausing.rs"),
             include_str!("sql/reading.rs"),
             include_str!("sql/settling.rs"),
             include_str!("sql/working.rs"),

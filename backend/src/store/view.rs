@@ -7,7 +7,7 @@ use fencepost_identity::{
     key::{CallKey, ReportKey, ResultKey},
 };
 
-use super::{CallRecord, Corruption};
+use super::{CallRecord, Corruption, Pause};
 use crate::{
     clock::UnixMillis,
     report::{
@@ -232,8 +232,10 @@ pub struct Stats {
     pub conflicts: u64,
     /// Events that nobody has received yet.
     pub undelivered: u64,
-    /// Credentials that are paused.
+    /// What is paused, counted.
     pub paused: u64,
+    /// What is paused.
+    pub pauses: Vec<Pause>,
     /// Jobs that can't be understood, or whose state can't.
     pub set_aside: u64,
     /// Unfinished jobs by version; those whose version no worker has are stranded.

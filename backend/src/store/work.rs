@@ -7,7 +7,7 @@ use fencepost_identity::{
     key::{ReportKey, ResultKey},
 };
 
-use super::{Corruption, Lease, Lost};
+use super::{Corruption, CredentialName, Lease, Lost, Subject};
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, AttemptOutcome, Nonce, ReviewReason, WorkerId},
@@ -33,12 +33,25 @@ pub struct PipelineTerms {
     pub classifier_version: String,
     /// What answers are judged by.
     pub schema_version: String,
+    /// What is presented to whoever is asked.
+    pub credential: CredentialName,
     /// How long a lease is, from the grant and from each heartbeat on.
     pub lease: Duration,
     /// How many charged attempts a job has.
     pub max_attempts: u32,
     /// How long a job may take in all.
     pub max_elapsed: Duration,
+}
+
+impl PipelineTerms {
+    /// What may be paused for these jobs.
+    #[must_use]
+    pub fn subjects(&self) -> [Subject; 2] {
+        [
+            Subject::Credential(self.credential.clone()),
+            Subject::Pipeline(self.pipeline.clone()),
+        ]
+    }
 }
 
 /// What a worker gets to do.
@@ -61,6 +74,20 @@ pub enum Claim {
     Superseded(ReportKey),
     /// A job can't be understood: it was set aside, so that the others go on.
     SetAside(Corruption),
+}
+
+impl Claim {
+    /// Whether a model is asked next.
+    pub(super) fn will_ask(&self) -> bool {
+        match self {
+            Self::Granted(grant) => grant.stored.is_none(),
+            Self::Idle { .. }
+            | Self::Exhausted(_)
+            | Self::Elapsed(_)
+            | Self::Superseded(_)
+            | Self::SetAside(_) => false,
+        }
+    }
 }
 
 /// A job that was granted.
@@ -238,7 +265,8 @@ pub struct Release {
     pub reason: Option<String>,
     /// The call, where one was made.
     pub call: Option<CallRecord>,
-    /// How long the job is to wait.
+    /// How long the job is to wait; as for [`AttemptOutcome::Auth`] and [`AttemptOutcome::Quota`],
+    /// the credential too, at least.
     pub after: Duration,
     /// Whether the attempt counts.
     pub charge: Charge,

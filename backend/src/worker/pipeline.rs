@@ -9,7 +9,7 @@ use crate::{
     judge::{Judgement, Rule, judge},
     report::{AttemptOutcome, ReviewReason},
     schema::{Invalid, Schema},
-    store::{AfterRejection, PipelineTerms, PipelineVersions, ReviewNeed},
+    store::{AfterRejection, CredentialName, PipelineTerms, PipelineVersions, ReviewNeed},
 };
 
 /// What is done with the reports of a pipeline.
@@ -21,6 +21,8 @@ pub struct Pipeline {
     pub prompt: String,
     /// Who is asked.
     pub extractor: Arc<dyn Extractor>,
+    /// What is presented to them: where it is refused, all that present it wait.
+    pub credential: CredentialName,
     /// What an answer has to be.
     pub schema: Arc<Schema>,
     /// When a person has to see a valid answer.
@@ -58,6 +60,7 @@ impl Pipeline {
             pipeline: self.versions.pipeline.clone(),
             classifier_version: self.versions.classifier_version.clone(),
             schema_version: self.versions.schema_version.clone(),
+            credential: self.credential.clone(),
             lease: self.lease,
             max_attempts: self.max_attempts,
             max_elapsed: self.max_elapsed,

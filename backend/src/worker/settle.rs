@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fencepost_identity::key::ReportKey;
-use tracing::{error, warn};
+use tracing::warn;
 
 use super::{Step, Worker};
 use crate::{
@@ -69,10 +69,14 @@ impl Worker {
                 };
                 self.put_off(grant, outcome, reason, retry_after, charge)
             }
-            Disposition::PauseCredential => {
-                error!(report = %grant.lease.report(), %outcome, "the credential does not work");
-                self.put_off(grant, outcome, reason, None, Charge::GiveBack)
-            }
+            // Nothing was begun. The job need not wait besides: its credential does.
+            Disposition::PauseCredential { retry_after } => Verdict::Release(Release {
+                outcome,
+                reason: Some(reason),
+                call: None,
+                after: retry_after.unwrap_or_default(),
+                charge: Charge::GiveBack,
+            }),
         }
     }
 
@@ -252,7 +256,7 @@ fn outcome_of(failure: Failure) -> AttemptOutcome {
         Failure::Overloaded { .. } => AttemptOutcome::Overloaded,
         Failure::Timeout => AttemptOutcome::Timeout,
         Failure::Auth => AttemptOutcome::Auth,
-        Failure::Quota => AttemptOutcome::Quota,
+        Failure::Quota { .. } => AttemptOutcome::Quota,
         Failure::InvalidRequest => AttemptOutcome::InvalidRequest,
         Failure::ContextTooLong => AttemptOutcome::ContextTooLong,
     }
@@ -269,7 +273,7 @@ fn review_reason(failure: Failure) -> ReviewReason {
         | Failure::Overloaded { .. }
         | Failure::Timeout
         | Failure::Auth
-        | Failure::Quota => ReviewReason::AttemptsSpent,
+        | Failure::Quota { .. } => ReviewReason::AttemptsSpent,
     }
 }
 

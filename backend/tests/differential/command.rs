@@ -6,8 +6,8 @@ use std::time::Duration;
 use fencepost::{
     report::{AttemptOutcome, Nonce, ReviewReason, StateWord, WorkerId},
     store::{
-        AfterRejection, CallRecord, Charge, ClaimRequest, Commitment, Filter, NewReport,
-        PipelineTerms, PipelineVersions, RawAnswer, Rejection, Release, ReviewNeed,
+        AfterRejection, CallRecord, Charge, ClaimRequest, Commitment, CredentialName, Filter,
+        NewReport, PipelineTerms, PipelineVersions, RawAnswer, Rejection, Release, ReviewNeed,
     },
 };
 use fencepost_identity::{
@@ -142,6 +142,7 @@ impl Looking {
             pipeline: (*pipeline).to_owned(),
             classifier_version: format!("{pipeline}-{}", self.classifier),
             schema_version: format!("{pipeline}-v{}", self.schema),
+            credential: CredentialName::new("MODEL_KEY"),
             lease: LEASE,
             max_attempts: self.max_attempts,
             max_elapsed: MAX_ELAPSED,
@@ -326,6 +327,8 @@ fn hours() -> impl Strategy<Value = u32> {
     prop_oneof![1 => Just(0), 1 => 0..4_u32]
 }
 
+/// The outcomes that pause something are not drawn: the reference knows nothing of pauses, which
+/// have cases of their own in the conformance suite.
 fn rejection() -> impl Strategy<Value = Rejection> {
     use AttemptOutcome as A;
     let outcomes = vec![
@@ -334,8 +337,6 @@ fn rejection() -> impl Strategy<Value = Rejection> {
         A::PolicyInvalid,
         A::Refused,
         A::Truncated,
-        A::InvalidRequest,
-        A::ContextTooLong,
     ];
     let next = prop_oneof![
         3 => hours().prop_map(|hours| AfterRejection::Again(HOUR * hours)),
@@ -358,8 +359,6 @@ fn release() -> impl Strategy<Value = Release> {
         A::RateLimited,
         A::Overloaded,
         A::Timeout,
-        A::Auth,
-        A::Quota,
         A::Database,
     ];
     let charge = prop_oneof![1 => Just(Charge::Keep), 2 => Just(Charge::GiveBack)];

@@ -10,8 +10,9 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
-    Filter, Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
-    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled, VersionKind,
+    Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
+    Rebound, Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError,
+    Subject, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Semaphore;
@@ -157,6 +158,18 @@ impl Store for Scripted {
         _: MappingDigest,
         _: String,
     ) -> Result<Rebound, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn pause(&self, _: Subject, _: String) -> Result<Paused, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn resume(&self, _: Subject, _: String) -> Result<Resumed, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError> {
         unreachable!("no router asks for this")
     }
 

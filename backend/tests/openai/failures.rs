@@ -5,6 +5,7 @@ use fencepost::extractor::Disposition;
 use super::*;
 
 const LIMITED: Failure = Failure::RateLimited { retry_after: None };
+const QUOTA: Failure = Failure::Quota { retry_after: None };
 const OVERLOADED: Failure = Failure::Overloaded { retry_after: None };
 
 #[tokio::test]
@@ -13,7 +14,7 @@ async fn every_status_has_its_class() {
         (400, "invalid_json_schema", Failure::InvalidRequest),
         (400, "context_length_exceeded", Failure::ContextTooLong),
         (401, "invalid_api_key", Failure::Auth),
-        (402, "", Failure::Quota),
+        (402, "", QUOTA),
         (403, "unsupported_country_region_territory", Failure::Auth),
         (404, "model_not_found", Failure::InvalidRequest),
         (405, "", Failure::InvalidRequest),
@@ -24,7 +25,7 @@ async fn every_status_has_its_class() {
         (422, "", Failure::InvalidRequest),
         (425, "", BROKEN),
         (429, "rate_limit_exceeded", LIMITED),
-        (429, "insufficient_quota", Failure::Quota),
+        (429, "insufficient_quota", QUOTA),
         (500, "server_error", BROKEN),
         (502, "", BROKEN),
         (503, "", OVERLOADED),

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use fencepost::{
     report::{AttemptOutcome, Nonce, ReviewReason, WorkerId},
     store::{
-        AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commitment, Grant, Ingested,
-        NewReport, PipelineTerms, RawAnswer, Rejection, Release, Store,
+        AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commitment, CredentialName, Grant,
+        Ingested, NewReport, PipelineTerms, RawAnswer, Rejection, Release, Store,
     },
 };
 use fencepost_identity::{
@@ -127,6 +127,7 @@ pub(crate) fn terms() -> PipelineTerms {
         pipeline: "moderation".to_owned(),
         classifier_version: "moderation-7".to_owned(),
         schema_version: "moderation-v3".to_owned(),
+        credential: CredentialName::new("OPENAI_API_KEY"),
         lease: LEASE,
         max_attempts: 3,
         max_elapsed: Duration::from_secs(24 * 60 * 60),

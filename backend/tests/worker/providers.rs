@@ -161,7 +161,11 @@ async fn only_what_can_not_have_begun_costs_no_attempt() {
             Charged::No,
         ),
         (Failure::Auth, AttemptOutcome::Auth, Charged::No),
-        (Failure::Quota, AttemptOutcome::Quota, Charged::No),
+        (
+            Failure::Quota { retry_after: None },
+            AttemptOutcome::Quota,
+            Charged::No,
+        ),
         (Failure::Timeout, AttemptOutcome::Timeout, Charged::Yes),
     ] {
         let mut rig = Rig::new().await;
@@ -171,6 +175,7 @@ async fn only_what_can_not_have_begun_costs_no_attempt() {
         assert!(matches!(step, Step::Rescheduled { .. }), "{step:?}");
         assert_eq!(rig.outcomes(key).await, [(Some(outcome), charge)]);
         rig.waits_are_over().await;
+        rig.probes_are_due().await;
         assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
     }
 }

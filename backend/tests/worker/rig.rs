@@ -13,8 +13,8 @@ use fencepost::{
     retry::Backoff,
     schema::Schema,
     store::{
-        AttemptView, Ingested, NewReport, PipelineVersions, ReportView, SqliteOptions, SqliteStore,
-        Store, StoreError,
+        AttemptView, CredentialName, Ingested, NewReport, PipelineVersions, ReportView,
+        SqliteOptions, SqliteStore, Store, StoreError,
     },
     worker::{Keep, Pipeline, Step, Stop, StopSignal, Worker, WorkerParts, bind, stop},
 };
@@ -172,6 +172,12 @@ impl Rig {
         self.sql("UPDATE job SET due_ms = 1").await;
     }
 
+    /// Whatever is paused may be probed, by the database's clock.
+    pub(crate) async fn probes_are_due(&self) {
+        self.sql("UPDATE pause SET probe_ms = 1 WHERE ended_ms IS NULL")
+            .await;
+    }
+
     pub(crate) async fn number(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query)
             .fetch_one(&mut self.connection().await)
@@ -236,6 +242,7 @@ fn pipeline(extractor: Scripted) -> Pipeline {
         },
         prompt: "Classify it.".into(),
         extractor: Arc::new(extractor),
+        credential: CredentialName::new("MODEL_KEY"),
         schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
         review_when: vec![
             rule("/needsHumanReview", Test::Is(Value::Bool(true))),

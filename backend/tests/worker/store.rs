@@ -9,10 +9,12 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, PipelineVersions, RawAnswer, Rebound, Rejected,
-    Rejection, Release, Released, ReportView, Stats, Store, StoreError, Unsettled,
+    Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer, Rebound,
+    Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError, Subject,
+    Unsettled,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
+use tokio::sync::Notify;
 
 /// Fails at commits and at the storing of raw answers, as often as it was told to; nothing of the
 /// failed request reaches the database.
@@ -20,9 +22,35 @@ pub(crate) struct Failing {
     inner: Arc<dyn Store>,
     commits: Mutex<VecDeque<StoreError>>,
     raws: Mutex<VecDeque<StoreError>>,
+    claims: Option<Arc<Gate>>,
+}
+
+/// Where claims wait until a test lets them on.
+#[derive(Default)]
+pub(crate) struct Gate {
+    /// Told when a claim waits.
+    pub(crate) reached: Notify,
+    opened: Notify,
+}
+
+impl Gate {
+    /// Lets the one claim on that waits.
+    pub(crate) fn open(&self) {
+        self.opened.notify_one();
+    }
 }
 
 impl Failing {
+    /// Fails at nothing, but holds each claim up before it is made.
+    pub(crate) fn at_claims(inner: Arc<dyn Store>) -> (Self, Arc<Gate>) {
+        let gate = Arc::<Gate>::default();
+        let store = Self {
+            claims: Some(Arc::clone(&gate)),
+            ..Self::at_commit(inner, [])
+        };
+        (store, gate)
+    }
+
     pub(crate) fn at_commit(
         inner: Arc<dyn Store>,
         errors: impl IntoIterator<Item = StoreError>,
@@ -32,6 +60,7 @@ impl Failing {
             inner,
             commits,
             raws: Mutex::default(),
+            claims: None,
         }
     }
 
@@ -44,6 +73,7 @@ impl Failing {
             inner,
             commits: Mutex::default(),
             raws,
+            claims: None,
         }
     }
 }
@@ -82,6 +112,10 @@ impl Store for Failing {
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError> {
+        if let Some(gate) = &self.claims {
+            gate.reached.notify_one();
+            gate.opened.notified().await;
+        }
         self.inner.claim(request).await
     }
 
@@ -125,6 +159,18 @@ impl Store for Failing {
         actor: String,
     ) -> Result<Rebound, StoreError> {
         self.inner.rebind_source(source, digest, actor).await
+    }
+
+    async fn pause(&self, subject: Subject, actor: String) -> Result<Paused, StoreError> {
+        self.inner.pause(subject, actor).await
+    }
+
+    async fn resume(&self, subject: Subject, actor: String) -> Result<Resumed, StoreError> {
+        self.inner.resume(subject, actor).await
+    }
+
+    async fn pauses(&self) -> Result<Vec<Pause>, StoreError> {
+        self.inner.pauses().await
     }
 
     async fn backup(&self, file: &Path) -> Result<Backup, StoreError> {

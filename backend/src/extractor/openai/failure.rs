@@ -112,10 +112,13 @@ pub(super) fn classify(
     headers: &HeaderMap,
     now: Timestamp,
 ) -> Failure {
+    let quota = Failure::Quota {
+        retry_after: retry_after(headers, now),
+    };
     match status.as_u16() {
         401 | 403 => Failure::Auth,
-        402 => Failure::Quota,
-        429 if said.is_quota() => Failure::Quota,
+        402 => quota,
+        429 if said.is_quota() => quota,
         429 if said.is_more_than_the_limit() => Failure::InvalidRequest,
         429 => Failure::RateLimited {
             retry_after: retry_after(headers, now),
@@ -123,7 +126,7 @@ pub(super) fn classify(
         503 | 529 => Failure::Overloaded {
             retry_after: retry_after(headers, now),
         },
-        400 if said.is_quota() => Failure::Quota,
+        400 if said.is_quota() => quota,
         400 if said.is_refusal() => Failure::Refused,
         400 | 413 | 422 if said.is_too_long() => Failure::ContextTooLong,
         408 | 409 | 425 => Failure::Transport(Inference::MayHaveBegun),
@@ -146,6 +149,8 @@ mod tests {
 
     use super::*;
 
+    const QUOTA: Failure = Failure::Quota { retry_after: None };
+
     fn failure(status: u16, error: Value) -> Failure {
         let said = Said::read(json!({ "error": error }).to_string().as_bytes());
         let status = StatusCode::from_u16(status).unwrap();
@@ -161,21 +166,17 @@ mod tests {
                 json!({ "code": "rate_limit_exceeded", "type": "tokens" }),
                 limited,
             ),
-            (429, json!({ "code": "insufficient_quota" }), Failure::Quota),
+            (429, json!({ "code": "insufficient_quota" }), QUOTA),
             (
                 429,
                 json!({ "code": null, "type": "insufficient_quota" }),
-                Failure::Quota,
+                QUOTA,
             ),
-            (
-                429,
-                json!({ "code": "billing_hard_limit_reached" }),
-                Failure::Quota,
-            ),
+            (429, json!({ "code": "billing_hard_limit_reached" }), QUOTA),
             (
                 429,
                 json!({ "message": "Your credit balance is too low" }),
-                Failure::Quota,
+                QUOTA,
             ),
             (
                 429,
@@ -184,7 +185,7 @@ mod tests {
             ),
             (429, json!("slow down"), limited),
             (429, json!(null), limited),
-            (402, json!("no credit"), Failure::Quota),
+            (402, json!("no credit"), QUOTA),
             (
                 400,
                 json!({ "code": "context_length_exceeded" }),
@@ -214,7 +215,7 @@ mod tests {
             (
                 400,
                 json!({ "message": "billing is not set up; credit balance 0" }),
-                Failure::Quota,
+                QUOTA,
             ),
         ] {
             assert_eq!(failure(status, error.clone()), expected, "{status} {error}");

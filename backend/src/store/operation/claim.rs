@@ -6,6 +6,7 @@ use super::{
     Locked, Operation, Tx,
     candidate::{self, Candidate, Place},
     current::{self, Voice},
+    pause::{self, Gate, Opens},
     record::follow,
 };
 use crate::{
@@ -25,22 +26,39 @@ impl Operation for ClaimJob {
     type Done = Claim;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Claim, StoreError> {
+        let paused = pause::all(tx).await?;
         let mut places = Vec::new();
         for terms in &self.0.pipelines {
-            if let Some(place) = candidate::first(tx, terms).await? {
-                places.push((place, terms));
+            let gate = Gate::of(&paused, terms);
+            if let Some(mut place) = candidate::first(tx, terms).await? {
+                match gate.opens() {
+                    Opens::Free => {}
+                    Opens::At(probe) => place.due = place.due.max(Some(probe)),
+                    Opens::Never => continue,
+                }
+                places.push((place, terms, gate));
             }
         }
-        places.sort_by_key(|(place, _)| place.due);
-        for (place, terms) in &places {
+        places.sort_by_key(|(place, ..)| place.due);
+        for (place, terms, gate) in &places {
             let now = tx.now;
             if let Some(due) = place.due.filter(|due| *due > now) {
                 let wait = Some(due.since(now));
                 return Ok(Claim::Idle { wait });
             }
+            let Some(probe) = gate.pass(tx).await? else {
+                continue;
+            };
             // Others may be at work on the first one, where several may write at once.
-            if let Some(place) = candidate::lock(tx, *place, terms).await? {
-                return self.take(tx, place, terms).await;
+            let claim = match candidate::lock(tx, *place, terms).await? {
+                Some(place) => Some(self.take(tx, place, terms).await?),
+                None => None,
+            };
+            if !claim.as_ref().is_some_and(Claim::will_ask) {
+                probe.give_back(tx).await?;
+            }
+            if let Some(claim) = claim {
+                return Ok(claim);
             }
         }
         Ok(Claim::Idle { wait: None })
@@ -98,7 +116,7 @@ impl ClaimJob {
         if candidate.charged.saturating_sub(candidate.given_back) >= budget {
             return send_to_review(tx, &candidate, ReviewReason::AttemptsSpent).await;
         }
-        if tx.now.since(candidate.elapsed_from) >= terms.max_elapsed {
+        if time_is_over(tx, &candidate, terms).await? {
             return send_to_review(tx, &candidate, ReviewReason::Elapsed).await;
         }
         self.grant(tx, candidate, terms).await
@@ -134,6 +152,7 @@ impl ClaimJob {
             classifier_version: terms.classifier_version.clone(),
             schema_version: terms.schema_version.clone(),
             max_attempts: terms.max_attempts,
+            subjects: terms.subjects(),
         };
         Ok(Claim::Granted(Box::new(Grant {
             lease: Lease {
@@ -174,6 +193,21 @@ impl ClaimJob {
         tx.session().execute(open).await?;
         Ok(())
     }
+}
+
+/// Whether a job has had its time, which does not pass while what it depends on is paused.
+async fn time_is_over(
+    tx: &mut Tx<'_>,
+    candidate: &Candidate,
+    terms: &PipelineTerms,
+) -> Result<bool, StoreError> {
+    let from = candidate.elapsed_from;
+    let elapsed = tx.now.since(from);
+    if elapsed < terms.max_elapsed {
+        return Ok(false);
+    }
+    let standstill = pause::standstill(tx, terms, from).await?;
+    Ok(elapsed.saturating_sub(standstill) >= terms.max_elapsed)
 }
 
 /// A lease that ran out is taken over; a waiting job is granted.

@@ -1,5 +1,7 @@
 //! What only Postgres says this way, or needs to say at all because others write at the same time.
 
+use crate::store::sql::{pause, strikes};
+
 /// Begins a transaction that waits for nobody for ever: not for a lock, and with nobody waiting for
 /// it should this process fall silent in the middle. Its isolation is stated because a server may
 /// have another default; the locks below are what keeps writers apart.
@@ -45,6 +47,19 @@ pub(in crate::store) const LOCK_NUMBER: &str = "SELECT pg_advisory_xact_lock($1)
 /// Locks what is bound: nobody else binds anything before the transaction ends.
 pub(in crate::store) const LOCK_BINDINGS: &str = "
 LOCK TABLE version_binding, source_binding IN SHARE ROW EXCLUSIVE MODE";
+
+/// Locks what is paused: nobody else begins, probes or ends a pause before the transaction ends.
+pub(in crate::store) const LOCK_PAUSES: &str = "LOCK TABLE pause, strike IN EXCLUSIVE MODE";
+
+/// Locks a pause that has not ended, unless another has.
+pub(in crate::store) const TAKE_PAUSE: &str = concat!(
+    pause!(),
+    " WHERE ended_ms IS NULL AND pause_id = $1 FOR UPDATE SKIP LOCKED"
+);
+
+/// Locks the failures that count against a subject, unless another has.
+pub(in crate::store) const TAKE_STRIKES: &str =
+    concat!(strikes!(), " WHERE subject = $1 FOR UPDATE SKIP LOCKED");
 
 /// One at a time migrates; the number stands for that alone. The lock ends with the transaction, so
 /// that none is left behind by who was killed.
@@ -93,6 +108,9 @@ pub(super) const DIALECT: &[&str] = &[
     LOCK_NUMBER,
     LOCK_CANDIDATE,
     LOCK_BINDINGS,
+    LOCK_PAUSES,
+    TAKE_PAUSE,
+    TAKE_STRIKES,
     LOCK_MIGRATION,
     TABLES,
     MAKE_LEDGER,

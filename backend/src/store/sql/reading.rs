@@ -77,7 +77,7 @@ SELECT (SELECT count(*) FROM result) AS "result.result_key",
        (SELECT count(*) FROM review WHERE status = 'open') AS "review.status",
        (SELECT count(*) FROM content_conflict) AS "content_conflict.seen",
        (SELECT count(*) FROM outbox WHERE delivered_ms IS NULL) AS "outbox.delivered_ms",
-       (SELECT count(*) FROM pause WHERE ended_ms IS NULL) AS "pause.credential",
+       (SELECT count(*) FROM pause WHERE ended_ms IS NULL) AS "pause.subject",
        (SELECT count(*) FROM job WHERE set_aside IS NOT NULL) AS "job.set_aside""#;
 
 /// Unfinished jobs by version.

@@ -96,6 +96,7 @@ impl Reference {
             conflicts: count(total(|report| report.conflicts.len())),
             undelivered: count(total(|report| report.events.len())),
             paused: 0,
+            pauses: Vec::new(),
             set_aside: 0,
             unfinished: self.unfinished(),
         }
