@@ -212,7 +212,8 @@ pub enum Commit {
     /// The value is the report's result; a person would have to see it, had a newer version not
     /// taken the report's place meanwhile.
     Superseded(ResultKey),
-    /// A person had decided about the report before: the value is kept beside, and replaces nothing.
+    /// A person had decided about the report before: the value is kept beside, and replaces
+    /// nothing.
     Candidate(ResultKey),
     /// The lease no longer stands; nothing was written.
     Lost(Lost),

@@ -1,6 +1,7 @@
 //! Which version is current: a newer one takes the place of an older one, whichever came first.
 
-/// Which of the versions a report is, and which job speaks for it. No fence: a look, while the report is locked.
+/// Which of the versions a report is, and which job speaks for it. No fence: a look, while the
+/// report is locked.
 pub(in crate::store) const VERSION_STATUS: &str = r#"
 SELECT is_current AS "report.is_current", current_job AS "report.current_job"
   FROM report WHERE report_key = $1"#;
