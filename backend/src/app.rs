@@ -21,7 +21,7 @@ use crate::{
         openai::{OpenAi, SetupError},
     },
     http::{
-        AdminApi, Health, IngestApi, IngestLimits, IngestParts, Versions, admin_router,
+        AdminApi, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions, admin_router,
         ingest_router,
     },
     report::WorkerId,
@@ -170,8 +170,8 @@ impl App {
         let wake = Arc::new(Notify::new());
         let sources = config.project.pipelines_by_source();
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
-        let versions = config.project.versions();
         let how = config.project.worker;
+        let judged = config.project.pipelines.iter().map(Judged::from).collect();
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
                 let bindings =
@@ -197,7 +197,7 @@ impl App {
             let router = ingest_router(api, Arc::clone(&health));
             servers.spawn(serve(listener, router, signal.clone()));
         }
-        let api = AdminApi::new(Arc::clone(&store), versions);
+        let api = AdminApi::new(Arc::clone(&store), judged);
         let router = admin_router(api, config.admin.token, Arc::clone(&health));
         servers.spawn(serve(listeners.admin, router, signal.clone()));
         let worker = match config.role {

@@ -5,6 +5,7 @@ mod check;
 mod key;
 mod output;
 mod pause;
+mod people;
 mod probe;
 mod read;
 mod secret;
@@ -50,6 +51,10 @@ enum Command {
     Show(read::Show),
     /// List reports, newest first, from the database.
     List(read::List),
+    /// Have a report judged again under the version that its pipeline has now, once per version.
+    Replay(people::Replay),
+    /// Empty a report, or all of a tenant, of everything that it says; its key stays.
+    Erase(people::Erase),
     /// Copy a live SQLite database to a file that does not exist yet.
     Backup(backup::Backup),
     /// Say whether a running backend is ready; what a container's health check calls.
@@ -185,6 +190,8 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Send(send) => send.run().await,
         Command::Show(show) => show.run().await,
         Command::List(list) => list.run().await,
+        Command::Replay(replay) => replay.run().await,
+        Command::Erase(erase) => erase.run().await,
         Command::Backup(backup) => backup.run().await,
         Command::Pause(pause) => pause.run().await,
         Command::Resume(resume) => resume.run().await,

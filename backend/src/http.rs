@@ -5,13 +5,16 @@ mod health;
 mod ingest;
 mod problem;
 mod reports;
+mod reviews;
 mod stats;
 pub mod wire;
 
 use std::sync::Arc;
 
 use axum::{
-    Router, middleware,
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -20,7 +23,7 @@ pub use self::{
     health::{Health, Versions},
     ingest::{IngestApi, IngestLimits, IngestParts},
     problem::Problem,
-    reports::AdminApi,
+    reports::{AdminApi, Judged},
 };
 use crate::secret::Secret;
 
@@ -38,7 +41,11 @@ pub fn admin_router(api: AdminApi, token: Secret, health: Arc<Health>) -> Router
         .route("/v1/reports", get(reports::list))
         .route("/v1/reports/{key}", get(reports::report))
         .route("/v1/reports/{key}/attempts", get(reports::attempts))
+        .route("/v1/reports/{key}/replay", post(reviews::replay))
+        .route("/v1/reviews", get(reviews::list))
+        .route("/v1/reviews/{key}/decision", post(reviews::decide))
         .route("/v1/stats", get(stats::stats))
+        .layer(DefaultBodyLimit::max(reviews::DECISION_BYTES_MAX))
         .with_state(Arc::new(api));
     let protected = closed(protected).layer(middleware::from_fn_with_state(
         Arc::new(token),

@@ -11,6 +11,7 @@ mod intake;
 mod lease;
 mod operation;
 mod pause;
+mod people;
 mod postgres;
 mod reading;
 mod row;
@@ -32,11 +33,12 @@ pub use intake::{
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
 pub use pause::{CredentialName, Pause, PauseReason, Paused, Resumed, Subject};
+pub use people::{Decided, Decision, DecisionKind, Erasure, Replayed};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use view::{
-    AttemptView, Backup, Cursor, Filter, NotACursor, Page, ReportSummary, ReportView, ResultView,
-    ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
+    AttemptView, Backup, Cursor, Filter, NotACursor, OpenReview, Page, ReportSummary, ReportView,
+    ResultView, ReviewPage, ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
 };
 pub use work::{
     AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Grant,
@@ -78,6 +80,26 @@ pub trait Store: Send + Sync {
 
     /// Gives a lease back, so that the job is claimed again later.
     async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled>;
+
+    /// Decides about a report that waits for a person, by who saw its review item.
+    async fn decide(&self, key: ReportKey, decision: Decision) -> Result<Decided, StoreError>;
+
+    /// Has a report judged again under a version, once per version. The job that is made has
+    /// attempts and time of its own.
+    async fn replay(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+        who: String,
+    ) -> Result<Replayed, StoreError>;
+
+    /// Empties a report of all that it says. Its key and its history stay, so that a redelivery is
+    /// still a duplicate.
+    async fn erase(&self, key: ReportKey, who: String) -> Result<Erasure, StoreError>;
+
+    /// A page of the reports that wait for a person, the one that waits longest first; `limit` is
+    /// cut to 1 ..= 500.
+    async fn reviews(&self, after: Option<Cursor>, limit: u32) -> Result<ReviewPage, StoreError>;
 
     /// A report as people see it.
     async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError>;

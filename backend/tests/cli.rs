@@ -13,6 +13,8 @@ mod model;
 mod offline;
 #[path = "cli/pause.rs"]
 mod pause;
+#[path = "cli/people.rs"]
+mod people;
 #[path = "cli/send.rs"]
 mod send;
 #[path = "cli/served.rs"]

@@ -10,6 +10,8 @@
 mod admin;
 #[path = "http/bounds.rs"]
 mod bounds;
+#[path = "http/decisions.rs"]
+mod decisions;
 #[path = "http/envelope.rs"]
 mod envelope;
 #[path = "http/ingest.rs"]

@@ -13,6 +13,8 @@ mod store {
     pub(crate) mod claim;
     pub(crate) mod commit;
     pub(crate) mod corrupt;
+    pub(crate) mod decide;
+    pub(crate) mod erase;
     pub(crate) mod fixture;
     pub(crate) mod ingress;
     pub(crate) mod lease;
@@ -20,6 +22,7 @@ mod store {
     pub(crate) mod pause;
     pub(crate) mod postgres;
     pub(crate) mod postgres_fixture;
+    pub(crate) mod replay;
     pub(crate) mod rounds;
     pub(crate) mod sqlite;
     pub(crate) mod sqlite_fixture;
@@ -117,6 +120,38 @@ macro_rules! suite {
                     only_a_person_ends_a_persons_pause,
                     a_person_takes_a_pause_over,
                     a_pause_that_cannot_be_understood_keeps_nothing_back,
+                }
+                decide: {
+                    accepting_makes_the_result_final_once,
+                    nothing_can_be_accepted_where_there_is_none,
+                    a_correction_is_the_result_even_where_there_was_none,
+                    a_correction_under_a_newer_schema_retires_the_older,
+                    a_dismissal_ends_without_an_announcement,
+                    a_retry_has_another_budget,
+                    a_stale_decision_writes_nothing,
+                    nobody_decides_twice,
+                    what_a_machine_finds_after_a_decision_is_a_candidate,
+                    open_reviews_are_paged_longest_waiting_first,
+                }
+                replay: {
+                    a_hundred_replays_make_one_job,
+                    a_replay_waits_for_its_grant_and_then_replaces_the_result,
+                    a_replay_that_overtakes_a_running_job_is_never_replaced_by_it,
+                    an_older_job_that_is_taken_over_leaves_the_replay_waiting,
+                    a_replay_that_fails_asks_a_person_and_keeps_the_result,
+                    a_replay_that_needs_a_person_raises_the_revision,
+                    a_replay_that_is_final_closes_the_review,
+                    a_failed_replay_of_a_decided_report_asks_nobody,
+                    a_retry_while_a_replay_is_under_way_hands_over_to_it,
+                    what_can_not_be_replayed_is_told,
+                }
+                erase: {
+                    nothing_of_an_erased_report_is_in_any_table,
+                    who_works_on_an_erased_report_writes_nothing,
+                    a_redelivery_of_an_erased_report_is_a_duplicate,
+                    erasing_again_changes_nothing,
+                    an_erased_report_is_shown_without_what_it_was,
+                    a_report_that_cannot_be_understood_can_be_erased,
                 }
                 corrupt: {
                     a_row_that_cannot_be_understood_is_set_aside,

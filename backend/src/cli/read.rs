@@ -42,7 +42,7 @@ pub(super) struct Show {
     shape: ShapeFlag,
 }
 
-fn parse_key(text: &str) -> Result<ReportKey, String> {
+pub(super) fn parse_key(text: &str) -> Result<ReportKey, String> {
     text.parse()
         .map_err(|error: fencepost_identity::key::NotAKey| error.to_string())
 }
@@ -77,23 +77,26 @@ impl Show {
 
 fn print(report: &ReportView, attempts: &[AttemptView]) {
     let summary = &report.summary;
-    let identity = &summary.identity;
-    let mut rows = vec![
-        vec!["report".to_owned(), summary.key.to_string()],
-        vec!["tenant".to_owned(), printable(identity.tenant.as_str())],
-        vec!["namespace".to_owned(), identity.namespace.to_string()],
-        vec![
-            "report id".to_owned(),
-            printable(identity.report_id.as_str()),
-        ],
-        vec!["version".to_owned(), identity.version.to_string()],
+    let mut rows = vec![vec!["report".to_owned(), summary.key.to_string()]];
+    if let Some(identity) = &summary.identity {
+        rows.extend([
+            vec!["tenant".to_owned(), printable(identity.tenant.as_str())],
+            vec!["namespace".to_owned(), identity.namespace.to_string()],
+            vec![
+                "report id".to_owned(),
+                printable(identity.report_id.as_str()),
+            ],
+            vec!["version".to_owned(), identity.version.to_string()],
+        ]);
+    }
+    rows.extend([
         vec!["state".to_owned(), state(summary)],
         vec!["source".to_owned(), summary.source.clone()],
         vec!["pipeline".to_owned(), summary.pipeline.clone()],
         vec!["received".to_owned(), summary.received.to_string()],
         vec!["updated".to_owned(), summary.updated.to_string()],
         vec!["conflicts".to_owned(), report.conflicts.to_string()],
-    ];
+    ]);
     if let Some(status) = report.version_status {
         rows.push(vec!["among versions".to_owned(), status.to_string()]);
     }
@@ -205,13 +208,16 @@ impl List {
 }
 
 fn summary(summary: &ReportSummary) -> Vec<String> {
+    // An erased report has none.
+    let identity = summary.identity.as_ref();
+    let text = |text: Option<&str>| text.map(printable).unwrap_or_default();
     vec![
         summary.key.to_string(),
         state(summary),
         summary.pipeline.clone(),
         summary.received.to_string(),
-        printable(summary.identity.tenant.as_str()),
-        printable(summary.identity.report_id.as_str()),
+        text(identity.map(|identity| identity.tenant.as_str())),
+        text(identity.map(|identity| identity.report_id.as_str())),
     ]
 }
 

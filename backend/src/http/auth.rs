@@ -1,4 +1,4 @@
-//! Who may read: whoever presents the administrator's token.
+//! Who may read and decide: whoever presents the administrator's token.
 
 use std::sync::Arc;
 
@@ -12,15 +12,32 @@ use axum::{
 use super::problem::Problem;
 use crate::secret::Secret;
 
+/// Who acts, by the name of the token that was presented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Actor(&'static str);
+
+impl Actor {
+    /// The first token's name; there is no other token yet.
+    const ADMIN: Self = Self("admin");
+
+    /// The name, for what is recorded.
+    pub(super) fn name(self) -> &'static str {
+        self.0
+    }
+}
+
 /// Lets a request pass that presents the token, and answers any other with 401, whatever it asks
 /// for: who has no token does not learn which paths exist.
 pub(super) async fn require_token(
     State(token): State<Arc<Secret>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     match presented(request.headers()) {
-        Some(presented) if token.matches(presented) => next.run(request).await,
+        Some(presented) if token.matches(presented) => {
+            request.extensions_mut().insert(Actor::ADMIN);
+            next.run(request).await
+        }
         Some(_) | None => Problem::Unauthorized.into_response(),
     }
 }

@@ -7,6 +7,8 @@ use axum::{
 };
 use serde::Serialize;
 
+use crate::report::{Outcome, State};
+
 /// Why a request was not done. The codes are stable; a caller may match on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
@@ -27,6 +29,26 @@ pub enum Problem {
     Unauthorized,
     /// No such report.
     UnknownReport,
+    /// The review item has another revision than the one that was looked at.
+    StaleRevision {
+        /// The one that counts.
+        revision: u64,
+    },
+    /// Nobody is asked about the report.
+    NotInReview {
+        /// Its state.
+        state: State,
+    },
+    /// The report has no result that could be accepted.
+    NothingToAccept,
+    /// A corrected value does not fit the schema, and where: places of the schema.
+    InvalidValue(String),
+    /// The report's pipeline is not in this configuration.
+    UnknownPipeline,
+    /// The report was erased.
+    Erased,
+    /// A newer version took the report's place.
+    Outdated,
     /// No such path.
     NotFound,
     /// The path has other methods.
@@ -77,6 +99,13 @@ impl Problem {
             Self::BadParameter { .. } => "bad_parameter",
             Self::Unauthorized => "unauthorized",
             Self::UnknownReport => "unknown_report",
+            Self::StaleRevision { .. } => "stale_revision",
+            Self::NotInReview { .. } => "not_in_review",
+            Self::NothingToAccept => "nothing_to_accept",
+            Self::InvalidValue(_) => "invalid_value",
+            Self::UnknownPipeline => "unknown_pipeline",
+            Self::Erased => "erased",
+            Self::Outdated => "superseded",
             Self::NotFound => "not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
@@ -102,6 +131,13 @@ impl Problem {
             | Self::BadParameter { .. } => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::UnknownReport | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::StaleRevision { .. }
+            | Self::NotInReview { .. }
+            | Self::NothingToAccept
+            | Self::UnknownPipeline
+            | Self::Erased
+            | Self::Outdated => StatusCode::CONFLICT,
+            Self::InvalidValue(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -128,6 +164,13 @@ impl Problem {
             | Self::BadParameter { .. }
             | Self::Unauthorized
             | Self::UnknownReport
+            | Self::StaleRevision { .. }
+            | Self::NotInReview { .. }
+            | Self::NothingToAccept
+            | Self::InvalidValue(_)
+            | Self::UnknownPipeline
+            | Self::Erased
+            | Self::Outdated
             | Self::NotFound
             | Self::MethodNotAllowed
             | Self::RequestTimeout
@@ -148,6 +191,20 @@ impl Problem {
             }
             Self::Unauthorized | Self::NotFound | Self::MethodNotAllowed => return None,
             Self::UnknownReport => "no report has this key",
+            Self::StaleRevision { revision } => {
+                return Some(format!(
+                    "the review item is at revision {revision} by now: look at it again"
+                ));
+            }
+            Self::NotInReview { state } => {
+                let state = state.outcome().map_or(state.as_str(), Outcome::as_str);
+                return Some(format!("nobody is asked about the report: it is {state}"));
+            }
+            Self::NothingToAccept => "the report has no result that could be accepted",
+            Self::InvalidValue(places) => return Some(places.clone()),
+            Self::UnknownPipeline => "the report's pipeline is not in this configuration",
+            Self::Erased => "the report was erased",
+            Self::Outdated => "a newer version took the report's place",
             Self::RequestTimeout => "the body did not arrive in time",
             Self::TooLarge { bytes_max } => {
                 return Some(format!("the body is longer than {bytes_max} bytes"));
@@ -198,7 +255,7 @@ impl IntoResponse for Problem {
 mod tests {
     use super::*;
 
-    const ALL: [Problem; 18] = [
+    const ALL: [Problem; 24] = [
         Problem::BadEnvelope,
         Problem::KeyMismatch,
         Problem::HashMismatch,
@@ -208,6 +265,14 @@ mod tests {
         },
         Problem::Unauthorized,
         Problem::UnknownReport,
+        Problem::StaleRevision { revision: 2 },
+        Problem::NotInReview {
+            state: State::Accepted,
+        },
+        Problem::NothingToAccept,
+        Problem::UnknownPipeline,
+        Problem::Erased,
+        Problem::Outdated,
         Problem::NotFound,
         Problem::MethodNotAllowed,
         Problem::RequestTimeout,

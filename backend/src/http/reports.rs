@@ -14,7 +14,9 @@ use super::{
     wire::{AttemptsWire, PageWire, ReportWire},
 };
 use crate::{
+    config::Pipeline,
     report::StateWord,
+    schema::Schema,
     store::{Cursor, Filter, Store, StoreError},
 };
 
@@ -26,23 +28,54 @@ const LIMIT_DEFAULT: u32 = 50;
 /// What the admin listener works with.
 pub struct AdminApi {
     pub(super) store: Arc<dyn Store>,
-    pub(super) versions: Vec<(String, String)>,
+    pub(super) pipelines: Vec<Judged>,
+}
+
+/// What is known of a pipeline here: what its reports are judged under and by.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its name.
+    pub pipeline: String,
+    /// What unfinished jobs are worked on under; those of other versions are stranded.
+    pub classifier_version: String,
+    /// What the schema is bound to.
+    pub schema_version: String,
+    /// What a corrected result has to fit.
+    pub schema: Arc<Schema>,
+}
+
+impl From<&Pipeline> for Judged {
+    fn from(pipeline: &Pipeline) -> Self {
+        Self {
+            pipeline: pipeline.name.clone(),
+            classifier_version: pipeline.classifier_version.clone(),
+            schema_version: pipeline.schema_version.clone(),
+            schema: Arc::clone(&pipeline.schema),
+        }
+    }
 }
 
 impl std::fmt::Debug for AdminApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AdminApi")
-            .field("versions", &self.versions)
+            .field("pipelines", &self.pipelines.len())
             .finish_non_exhaustive()
     }
 }
 
 impl AdminApi {
-    /// `versions` are the configured pipelines with their classifier versions: unfinished jobs of
-    /// others are stranded.
+    /// `pipelines` are the configured ones.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, versions: Vec<(String, String)>) -> Self {
-        Self { store, versions }
+    pub fn new(store: Arc<dyn Store>, pipelines: Vec<Judged>) -> Self {
+        Self { store, pipelines }
+    }
+
+    /// A report's pipeline, which may have been taken out of the configuration.
+    pub(super) fn pipeline(&self, name: &str) -> Result<&Judged, Problem> {
+        let mut pipelines = self.pipelines.iter();
+        pipelines
+            .find(|judged| judged.pipeline == name)
+            .ok_or(Problem::UnknownPipeline)
     }
 }
 
@@ -72,14 +105,7 @@ pub(super) async fn list(
         pipeline: parameters.pipeline.filter(|pipeline| !pipeline.is_empty()),
     };
     let cursor = parse::<Cursor>(parameters.cursor, "cursor", "the `next` of another page")?;
-    let limit = parse::<u32>(parameters.limit, "limit", "a number from 1 to 500")?;
-    let limit = limit.unwrap_or(LIMIT_DEFAULT);
-    if !(1..=LIMIT_MAX).contains(&limit) {
-        return Err(Problem::BadParameter {
-            name: "limit",
-            expected: "a number from 1 to 500",
-        });
-    }
+    let limit = page_length(parameters.limit)?;
     let page = api
         .store
         .list(filter, cursor, limit)
@@ -88,8 +114,21 @@ pub(super) async fn list(
     Ok(Json(page.into()))
 }
 
+/// How many lines a page is to have.
+pub(super) fn page_length(limit: Option<String>) -> Result<u32, Problem> {
+    let expected = "a number from 1 to 500";
+    let limit = parse::<u32>(limit, "limit", expected)?.unwrap_or(LIMIT_DEFAULT);
+    if (1..=LIMIT_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(Problem::BadParameter {
+        name: "limit",
+        expected,
+    })
+}
+
 /// A parameter that is absent or empty says nothing.
-fn parse<T: FromStr>(
+pub(super) fn parse<T: FromStr>(
     text: Option<String>,
     name: &'static str,
     expected: &'static str,
@@ -123,7 +162,7 @@ pub(super) async fn attempts(
     Ok(Json(attempts.into()))
 }
 
-fn key_of(text: &str) -> Result<ReportKey, Problem> {
+pub(super) fn key_of(text: &str) -> Result<ReportKey, Problem> {
     let expected = "a report key: 64 lower-case hexadecimal digits";
     text.parse().map_err(|_| Problem::BadParameter {
         name: "key",

@@ -12,5 +12,5 @@ use super::{
 
 pub(super) async fn stats(State(api): State<Arc<AdminApi>>) -> Result<Json<StatsWire>, Problem> {
     let stats = api.store.stats().await.map_err(unreadable)?;
-    Ok(Json(StatsWire::new(stats, &api.versions)))
+    Ok(Json(StatsWire::new(stats, &api.pipelines)))
 }

@@ -2,6 +2,8 @@
 //! line's `--json`. Keys are 64 hexadecimal digits, numbers that may pass 2^53 are strings, times
 //! are RFC 3339 in UTC.
 
+mod people;
+
 use std::collections::BTreeMap;
 
 use fencepost_identity::{
@@ -11,6 +13,8 @@ use fencepost_identity::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+pub use self::people::{DecidedWire, OpenReviewWire, ReplayWire, ReplayWord, ReviewPageWire};
+use super::reports::Judged;
 use crate::{
     clock::UnixMillis,
     report::{
@@ -58,7 +62,8 @@ impl From<Identity> for IdentityWire {
 #[derive(Debug, Serialize)]
 pub struct SummaryWire {
     report_key: ReportKey,
-    identity: IdentityWire,
+    /// Null once it is erased.
+    identity: Option<IdentityWire>,
     state: &'static str,
     outcome: Option<Outcome>,
     source: String,
@@ -73,7 +78,7 @@ impl From<ReportSummary> for SummaryWire {
     fn from(summary: ReportSummary) -> Self {
         Self {
             report_key: summary.key,
-            identity: summary.identity.into(),
+            identity: summary.identity.map(IdentityWire::from),
             state: summary.state.as_str(),
             outcome: summary.state.outcome(),
             source: summary.source,
@@ -129,7 +134,10 @@ pub struct ResultWire {
     schema_version: String,
     /// As it was committed, digit for digit; null where it can't be read.
     value: Option<Box<RawValue>>,
-    attempt: AttemptNumber,
+    /// Null where a person wrote it and no machine had one before.
+    attempt: Option<AttemptNumber>,
+    /// What a machine found after a person had decided; it replaces nothing.
+    candidate: Option<Box<RawValue>>,
     created_at: UnixMillis,
 }
 
@@ -140,6 +148,9 @@ impl From<ResultView> for ResultWire {
             schema_version: result.schema_version,
             value: RawValue::from_string(result.value).ok(),
             attempt: result.attempt,
+            candidate: result
+                .candidate
+                .and_then(|value| RawValue::from_string(value).ok()),
             created_at: result.created,
         }
     }
@@ -335,15 +346,16 @@ impl From<Pause> for PauseWire {
 }
 
 impl StatsWire {
-    /// `versions` are the pipelines that can be worked for, with their classifier versions.
+    /// `pipelines` are those that can be worked for.
     #[must_use]
-    pub fn new(stats: Stats, versions: &[(String, String)]) -> Self {
+    pub fn new(stats: Stats, pipelines: &[Judged]) -> Self {
         let stranded = stats.unfinished.iter().filter(|unfinished| {
             let bound = unfinished.classifier_version.as_deref();
-            let can = |(pipeline, version): &(String, String)| {
-                *pipeline == unfinished.pipeline && bound.is_none_or(|bound| bound == version)
+            let can = |judged: &Judged| {
+                judged.pipeline == unfinished.pipeline
+                    && bound.is_none_or(|bound| bound == judged.classifier_version)
             };
-            !versions.iter().any(can)
+            !pipelines.iter().any(can)
         });
         Self {
             stranded: stranded

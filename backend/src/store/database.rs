@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use fencepost_identity::key::{MappingDigest, ReportKey};
 
 use super::{
-    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer, Rebound,
-    Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError, Subject,
-    Unsettled,
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
+    Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
     lease::Hold,
     operation::{
-        BindVersions, Change, ClaimJob, CommitJob, Heartbeat, Ingest, Learning, Look, Operation,
-        PauseSubject, Reading, RebindSource, RejectJob, ReleaseJob, ResumeSubject, Settled,
-        Settlement, StoreRaw,
+        BindVersions, Change, ClaimJob, CommitJob, Decide, Erase, Heartbeat, Ingest, Learning,
+        Look, Operation, PauseSubject, Reading, RebindSource, RejectJob, ReleaseJob, Replay,
+        ResumeSubject, Settled, Settlement, StoreRaw,
     },
     reading,
 };
@@ -132,6 +132,34 @@ impl<E: Engine> Store for Database<E> {
 
     async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled> {
         settle(&self.engine, lease, |hold| ReleaseJob { hold, release }).await
+    }
+
+    async fn decide(&self, key: ReportKey, decision: Decision) -> Result<Decided, StoreError> {
+        self.engine.write(Decide { key, decision }).await
+    }
+
+    async fn replay(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+        who: String,
+    ) -> Result<Replayed, StoreError> {
+        let replay = Replay {
+            key,
+            classifier_version,
+            who,
+        };
+        self.engine.write(replay).await
+    }
+
+    async fn erase(&self, key: ReportKey, who: String) -> Result<Erasure, StoreError> {
+        self.engine.write(Erase { key, who }).await
+    }
+
+    async fn reviews(&self, after: Option<Cursor>, limit: u32) -> Result<ReviewPage, StoreError> {
+        self.engine
+            .read(reading::OpenReviews { after, limit })
+            .await
     }
 
     async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError> {

@@ -4,10 +4,13 @@ mod bind;
 mod candidate;
 mod claim;
 mod current;
+mod decide;
+mod erase;
 mod hold;
 mod ingest;
 mod pause;
 mod record;
+mod replay;
 mod settle;
 mod version;
 
@@ -18,12 +21,15 @@ pub(super) use self::{
     bind::{BindVersions, RebindSource},
     candidate::{call_record, identity, version_status},
     claim::ClaimJob,
+    decide::Decide,
+    erase::Erase,
     hold::{Heartbeat, StoreRaw},
     ingest::{Ingest, Look},
     pause::{
         Change, Learning, PauseSubject, ResumeSubject, Settled, Settlement, read as read_pause,
         readable,
     },
+    replay::Replay,
     settle::{CommitJob, RejectJob, ReleaseJob},
 };
 use super::{

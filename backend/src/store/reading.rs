@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use fencepost_identity::key::{CallKey, MappingDigest, ReportKey, ResultKey};
 
 use super::{
-    AttemptView, Bindings, Cursor, Filter, Page, Pause, ReportSummary, ReportView, ResultView,
-    ReviewView, StateCount, Stats, StoreError, VersionCount,
+    AttemptView, Bindings, Corruption, Cursor, Filter, OpenReview, Page, Pause, ReportSummary,
+    ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError, VersionCount,
     operation::{Reading, call_record, identity, now, read_pause, readable, version_status},
     row::Row,
     session::{AnyRow, Session, statement},
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     clock::UnixMillis,
-    report::{AttemptNumber, FencingToken, WorkerId},
+    report::{AttemptNumber, FencingToken, Outcome, State, WorkerId},
 };
 
 /// The most lines of a page.
@@ -50,10 +50,16 @@ fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
 }
 
 fn summary(row: &Row<'_>) -> Result<ReportSummary, StoreError> {
+    let state = row.state()?;
+    let identity = if state == State::Terminal(Outcome::Erased) {
+        None
+    } else {
+        Some(identity(row)?)
+    };
     Ok(ReportSummary {
         key: row.digest("report.report_key", ReportKey::from_bytes)?,
-        identity: identity(row)?,
-        state: row.state()?,
+        identity,
+        state,
         source: row.text("report.source")?,
         pipeline: row.text("report.pipeline")?,
         received: row.time("report.received_ms")?,
@@ -70,9 +76,19 @@ fn result(row: &Row<'_>) -> Result<Option<ResultView>, StoreError> {
         key,
         schema_version: row.text("result.schema_version")?,
         value: row.text("result.value")?,
-        attempt: row.stored("result.attempt_number", AttemptNumber::from_stored)?,
+        attempt: attempt_number(row)?,
+        candidate: row.text_or_none("result.candidate")?,
         created: row.time("result.created_ms")?,
     }))
+}
+
+fn attempt_number(row: &Row<'_>) -> Result<Option<AttemptNumber>, StoreError> {
+    match row.number_or_none("result.attempt_number")? {
+        Some(_) => row
+            .stored("result.attempt_number", AttemptNumber::from_stored)
+            .map(Some),
+        None => Ok(None),
+    }
 }
 
 fn review(row: &Row<'_>) -> Result<Option<ReviewView>, StoreError> {
@@ -138,7 +154,7 @@ impl Reading for List {
     async fn run(&self, session: &mut Session<'_>) -> Result<Page, StoreError> {
         let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
         let beginning = Cursor {
-            received: UnixMillis::new(i64::MAX),
+            at: UnixMillis::new(i64::MAX),
             key: ReportKey::from_bytes([0xff; 32]),
         };
         let after = self.after.unwrap_or(beginning);
@@ -146,38 +162,97 @@ impl Reading for List {
             .bind(self.filter.state.map(|state| state.as_str()))
             .bind(&self.filter.tenant)
             .bind(&self.filter.pipeline)
-            .bind(after.received.get())
+            .bind(after.at.get())
             .bind(after.key.as_bytes())
             .bind(i64::from(limit) + 1);
-        let mut rows = session.rows(list).await?;
-        let length = usize::try_from(limit).unwrap_or(usize::MAX);
-        let more = rows.len() > length;
-        rows.truncate(length);
-        let next = match rows.last().filter(|_| more) {
-            Some(last) => Some(place(last)?),
-            None => None,
-        };
-        let mut page = Page {
-            reports: Vec::new(),
-            unreadable: Vec::new(),
-            next,
-        };
-        for row in &rows {
-            match summary(&Row::keyed(row, "report.report_key")) {
-                Ok(summary) => page.reports.push(summary),
-                Err(StoreError::Corrupt(corruption)) => page.unreadable.push(corruption),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(page)
+        let rows = session.rows(list).await?;
+        let page = page(rows, limit, "report.received_ms", summary)?;
+        Ok(Page {
+            reports: page.read,
+            unreadable: page.unreadable,
+            next: page.next,
+        })
     }
 }
 
-fn place(row: &AnyRow) -> Result<Cursor, StoreError> {
+/// Rows of a list, read one by one.
+struct Lines<T> {
+    read: Vec<T>,
+    unreadable: Vec<Corruption>,
+    next: Option<Cursor>,
+}
+
+/// Reads rows of a list, one more of which were asked for than a page has.
+fn page<T>(
+    mut rows: Vec<AnyRow>,
+    limit: u32,
+    sorted_by: &'static str,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Lines<T>, StoreError> {
+    let length = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = rows.len() > length;
+    rows.truncate(length);
+    let mut page = Lines {
+        read: Vec::new(),
+        unreadable: Vec::new(),
+        next: match rows.last().filter(|_| more) {
+            Some(last) => Some(place(last, sorted_by)?),
+            None => None,
+        },
+    };
+    for row in &rows {
+        match read(&Row::keyed(row, "report.report_key")) {
+            Ok(line) => page.read.push(line),
+            Err(StoreError::Corrupt(corruption)) => page.unreadable.push(corruption),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(page)
+}
+
+fn place(row: &AnyRow, sorted_by: &'static str) -> Result<Cursor, StoreError> {
     let row = Row::keyed(row, "report.report_key");
     Ok(Cursor {
-        received: row.time("report.received_ms")?,
+        at: row.time(sorted_by)?,
         key: row.digest("report.report_key", ReportKey::from_bytes)?,
+    })
+}
+
+/// A page of the reports that wait for a person.
+pub(super) struct OpenReviews {
+    pub(super) after: Option<Cursor>,
+    pub(super) limit: u32,
+}
+
+#[async_trait]
+impl Reading for OpenReviews {
+    type Found = ReviewPage;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<ReviewPage, StoreError> {
+        let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
+        let beginning = Cursor {
+            at: UnixMillis::new(i64::MIN),
+            key: ReportKey::from_bytes([0; 32]),
+        };
+        let after = self.after.unwrap_or(beginning);
+        let list = statement(sql::OPEN_REVIEWS)
+            .bind(after.at.get())
+            .bind(after.key.as_bytes())
+            .bind(i64::from(limit) + 1);
+        let rows = session.rows(list).await?;
+        let page = page(rows, limit, "review.opened_ms", open_review)?;
+        Ok(ReviewPage {
+            reviews: page.read,
+            unreadable: page.unreadable,
+            next: page.next,
+        })
+    }
+}
+
+fn open_review(row: &Row<'_>) -> Result<OpenReview, StoreError> {
+    Ok(OpenReview {
+        summary: summary(row)?,
+        review: review(row)?.ok_or_else(|| row.corrupt("review.revision"))?,
     })
 }
 

@@ -75,6 +75,8 @@ impl SqliteOptions {
         self.connect(file)
             .synchronous(SqliteSynchronous::Full)
             .pragma("journal_size_limit", Self::LOG_BYTES_KEPT)
+            // What was erased must not stay readable in the parts of the file that are free now.
+            .pragma("secure_delete", "ON")
     }
 
     fn reading(self, file: &Path) -> SqliteConnectOptions {
@@ -214,11 +216,21 @@ mod tests {
         for (connection, pragmas) in [
             (
                 &mut writer,
-                [("synchronous", 2), ("foreign_keys", 1), ("query_only", 0)],
+                [
+                    ("synchronous", 2),
+                    ("foreign_keys", 1),
+                    ("query_only", 0),
+                    ("secure_delete", 1),
+                ],
             ),
             (
                 &mut reader,
-                [("synchronous", 2), ("foreign_keys", 1), ("query_only", 1)],
+                [
+                    ("synchronous", 2),
+                    ("foreign_keys", 1),
+                    ("query_only", 1),
+                    ("secure_delete", 0),
+                ],
             ),
         ] {
             for (name, expected) in pragmas {

@@ -44,8 +44,8 @@ pub struct ReportView {
 pub struct ReportSummary {
     /// Its key.
     pub key: ReportKey,
-    /// What it is.
-    pub identity: Identity,
+    /// What it is; none once it is erased.
+    pub identity: Option<Identity>,
     /// Its state.
     pub state: State,
     /// The source that it came from.
@@ -71,8 +71,10 @@ pub struct ResultView {
     pub schema_version: String,
     /// Canonical JSON.
     pub value: String,
-    /// The attempt that brought it.
-    pub attempt: AttemptNumber,
+    /// The attempt that brought it; none where a person wrote it and no machine had one before.
+    pub attempt: Option<AttemptNumber>,
+    /// What a machine found after a person had decided: canonical JSON.
+    pub candidate: Option<String>,
     /// When it was committed first.
     pub created: UnixMillis,
 }
@@ -181,10 +183,31 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
-/// A place in the list: right after this report.
+/// A report that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenReview {
+    /// The report.
+    pub summary: ReportSummary,
+    /// What is asked.
+    pub review: ReviewView,
+}
+
+/// A page of the reports that wait for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewPage {
+    /// Those, the one that waits longest first.
+    pub reviews: Vec<OpenReview>,
+    /// Rows that can't be understood, left out of `reviews`.
+    pub unreadable: Vec<Corruption>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// A place in a list: right after this report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    pub(super) received: UnixMillis,
+    /// What the list is sorted by first: when the report came, or when the question was asked.
+    pub(super) at: UnixMillis,
     pub(super) key: ReportKey,
 }
 
@@ -195,7 +218,7 @@ pub struct NotACursor;
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.received.get(), self.key)
+        write!(f, "{}.{}", self.at.get(), self.key)
     }
 }
 
@@ -203,13 +226,10 @@ impl FromStr for Cursor {
     type Err = NotACursor;
 
     fn from_str(text: &str) -> Result<Self, NotACursor> {
-        let (received, key) = text.split_once('.').ok_or(NotACursor)?;
-        let received = received
-            .parse()
-            .map(UnixMillis::new)
-            .map_err(|_| NotACursor)?;
+        let (at, key) = text.split_once('.').ok_or(NotACursor)?;
+        let at = at.parse().map(UnixMillis::new).map_err(|_| NotACursor)?;
         Ok(Self {
-            received,
+            at,
             key: key.parse().map_err(|_| NotACursor)?,
         })
     }
@@ -284,7 +304,7 @@ mod tests {
     fn a_cursor_is_read_back_from_its_text() {
         let key = ReportKey::from_bytes([7; 32]);
         let cursor = Cursor {
-            received: UnixMillis::new(1_803_895_200_007),
+            at: UnixMillis::new(1_803_895_200_007),
             key,
         };
         assert_eq!(cursor.to_string().parse(), Ok(cursor));

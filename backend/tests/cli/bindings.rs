@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The same place with a configuration of the same names and another prompt.
-fn with_another_prompt(place: Place) -> Place {
+pub(super) fn with_another_prompt(place: Place) -> Place {
     let folder = place.folder.path();
     let from = super::project_folder();
     let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();

@@ -55,6 +55,7 @@ async fn every_route_but_health_needs_the_token() {
         (report.as_str(), 404),
         (attempts.as_str(), 404),
         ("/v1/stats", 200),
+        ("/v1/reviews", 200),
         ("/v1/unknown", 404),
         ("/", 404),
     ] {
@@ -95,7 +96,7 @@ async fn every_route_but_health_needs_the_token() {
 #[tokio::test]
 async fn other_methods_are_refused_with_those_that_there_are() {
     let router = router(Mood::Fine);
-    for path in ["/v1/reports", "/v1/stats", "/livez"] {
+    for path in ["/v1/reports", "/v1/reviews", "/v1/stats", "/livez"] {
         let request = Request::delete(path).header("authorization", format!("Bearer {TOKEN}"));
         let answer = call(&router, request.body(Body::empty()).unwrap()).await;
         assert_eq!(

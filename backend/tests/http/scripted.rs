@@ -10,9 +10,9 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
-    Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
-    Rebound, Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError,
-    Subject, Unsettled, VersionKind,
+    Decided, Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Semaphore;
@@ -91,6 +91,26 @@ impl Store for Scripted {
 
     async fn report(&self, _: ReportKey) -> Result<Option<ReportView>, StoreError> {
         self.check().map(|()| None)
+    }
+
+    async fn decide(&self, _: ReportKey, _: Decision) -> Result<Decided, StoreError> {
+        self.check().map(|()| Decided::Unknown)
+    }
+
+    async fn replay(&self, _: ReportKey, _: String, _: String) -> Result<Replayed, StoreError> {
+        self.check().map(|()| Replayed::Unknown)
+    }
+
+    async fn erase(&self, _: ReportKey, _: String) -> Result<Erasure, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn reviews(&self, _: Option<Cursor>, _: u32) -> Result<ReviewPage, StoreError> {
+        self.check().map(|()| ReviewPage {
+            reviews: Vec::new(),
+            unreadable: Vec::new(),
+            next: None,
+        })
     }
 
     async fn attempts(&self, _: ReportKey) -> Result<Vec<AttemptView>, StoreError> {

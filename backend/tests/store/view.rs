@@ -132,7 +132,7 @@ pub(crate) async fn an_unknown_report_is_not_there(db: &impl Database) {
     store.ingest(ordered.clone()).await.unwrap();
     let view = store.report(key(1)).await.unwrap().unwrap();
     assert_eq!((view.links, view.order), (ordered.links, ordered.order));
-    assert_eq!(view.summary.identity, identity(1));
+    assert_eq!(view.summary.identity, Some(identity(1)));
     assert_eq!((view.token.get(), view.classifier_version), (0, None));
     assert_eq!(report(1).mapping_digest, mapping(1));
     store.ready().await.unwrap();

@@ -8,10 +8,10 @@ use std::{
 
 use async_trait::async_trait;
 use fencepost::store::{
-    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Filter,
-    Held, Ingested, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer, Rebound,
-    Rejected, Rejection, Release, Released, ReportView, Resumed, Stats, Store, StoreError, Subject,
-    Unsettled,
+    AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
+    Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Notify;
@@ -129,6 +129,27 @@ impl Store for Failing {
 
     async fn release(&self, lease: Lease, release: Release) -> Result<Released, Unsettled> {
         self.inner.release(lease, release).await
+    }
+
+    async fn decide(&self, key: ReportKey, decision: Decision) -> Result<Decided, StoreError> {
+        self.inner.decide(key, decision).await
+    }
+
+    async fn replay(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+        who: String,
+    ) -> Result<Replayed, StoreError> {
+        self.inner.replay(key, classifier_version, who).await
+    }
+
+    async fn erase(&self, key: ReportKey, who: String) -> Result<Erasure, StoreError> {
+        self.inner.erase(key, who).await
+    }
+
+    async fn reviews(&self, after: Option<Cursor>, limit: u32) -> Result<ReviewPage, StoreError> {
+        self.inner.reviews(after, limit).await
     }
 
     async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError> {

@@ -59,6 +59,13 @@ impl Ingest {
         }))
     }
 
+    /// Whether it brings nothing new. Of an erased report nobody can tell any more: it is a
+    /// duplicate, whatever it brings.
+    fn is_same(&self, known: &Known) -> bool {
+        let erased = known.state == State::Terminal(Outcome::Erased);
+        erased || known.input_hash == self.report.input_hash
+    }
+
     fn duplicate(&self, known: &Known, content: Content) -> Ingested {
         Ingested::Duplicate {
             key: self.key,
@@ -158,7 +165,7 @@ impl Reading for Look {
             return Ok(Some(Ingested::MappingChanged { bound }));
         }
         let known = ingest.known(session).await?;
-        let same = known.filter(|known| known.input_hash == ingest.report.input_hash);
+        let same = known.filter(|known| ingest.is_same(known));
         Ok(same.map(|known| ingest.duplicate(&known, Content::Same)))
     }
 }
@@ -199,9 +206,7 @@ impl Operation for Ingest {
             }
         }
         match known {
-            Some(known) if known.input_hash == self.report.input_hash => {
-                Ok(self.duplicate(&known, Content::Same))
-            }
+            Some(known) if self.is_same(&known) => Ok(self.duplicate(&known, Content::Same)),
             Some(known) => {
                 let conflict = self.record_conflict(tx).await?;
                 Ok(self.duplicate(&known, conflict))

@@ -159,3 +159,21 @@ pub(super) async fn announce(
     tx.session().execute(insert).await?;
     Ok(())
 }
+
+/// Records what a person did to a report; `detail` never holds a text of it.
+pub(super) async fn audit(
+    tx: &mut Tx<'_>,
+    who: &str,
+    action: &'static str,
+    report: ReportKey,
+    detail: String,
+) -> Result<(), StoreError> {
+    let audit = statement(sql::AUDIT)
+        .bind(tx.now.get())
+        .bind(who.to_owned())
+        .bind(action.to_owned())
+        .bind(report.to_string())
+        .bind(detail);
+    tx.session().execute(audit).await?;
+    Ok(())
+}

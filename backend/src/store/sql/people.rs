@@ -48,6 +48,117 @@ VALUES ($1, $2, $3, $4, $5, $6, 'candidate', $7, $7)
                                           ELSE result.attempt_number END,
       updated_ms = excluded.updated_ms";
 
+/// What a reviewer is asked. No fence: a look, while the report is locked.
+pub(in crate::store) const REVIEW_ITEM: &str = r#"
+SELECT j.job_id AS "job.job_id", j.state AS "job.state", j.outcome AS "job.outcome",
+       r.fence AS "report.fence", r.current_result AS "report.current_result",
+       v.revision AS "review.revision", v.status AS "review.status"
+  FROM report r
+  JOIN job j ON j.job_id = r.current_job
+  LEFT JOIN review v ON v.report_key = r.report_key
+ WHERE r.report_key = $1"#;
+
+/// Ends a job that a person was asked about. Fence: its state, and the revision of the review item
+/// that was compared while the report is locked.
+pub(in crate::store) const REST_REVIEWED_JOB: &str = "
+UPDATE job SET state = $2, outcome = $3, updated_ms = $4
+ WHERE job_id = $1 AND state = 'ready_for_review'";
+
+/// Opens a job again that a person was asked about, with another budget and from now on. Fence: as
+/// for ending it.
+pub(in crate::store) const REOPEN_JOB: &str = "
+UPDATE job SET state = $2, due_ms = $3, elapsed_from_ms = $3, rounds = rounds + 1, updated_ms = $3
+ WHERE job_id = $1 AND state = 'ready_for_review'";
+
+/// The newest job of the report that a worker has or will have. No fence: a look, while the report
+/// is locked.
+pub(in crate::store) const JOB_UNDER_WAY: &str = r#"
+SELECT job_id AS "job.job_id", state AS "job.state", outcome AS "job.outcome"
+  FROM job
+ WHERE report_key = $1
+   AND state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
+ ORDER BY job_id DESC LIMIT 1"#;
+
+/// Writes the result that a person wrote. Where a machine had one, its attempt stays named. Commit
+/// fence: UNIQUE (report_key, schema_version), and the decision's revision that was compared.
+pub(in crate::store) const PUT_CORRECTION: &str = "
+INSERT INTO result (result_key, report_key, schema_version, value, token, status, created_ms,
+                    updated_ms)
+VALUES ($1, $2, $3, $4, $5, 'current', $6, $6)
+    ON CONFLICT (report_key, schema_version)
+    DO UPDATE SET value = excluded.value, status = 'current', updated_ms = excluded.updated_ms";
+
+/// Records a decision. Fence: the primary key (report, number); rows are only ever added.
+pub(in crate::store) const INSERT_DECISION: &str = "
+INSERT INTO decision (report_key, number, revision_seen, who, why, kind, value, decided_ms)
+VALUES ($1, (SELECT coalesce(max(number), 0) + 1 FROM decision WHERE report_key = $1), $2, $3, $4,
+        $5, $6, $7)";
+
+/// What is to be replayed. No fence: a look, while the report is locked.
+pub(in crate::store) const REPLAYED_REPORT: &str = r#"
+SELECT r.pipeline AS "report.pipeline", j.state AS "job.state", j.outcome AS "job.outcome"
+  FROM report r JOIN job j ON j.job_id = r.current_job
+ WHERE r.report_key = $1"#;
+
+/// The report's job of a version. No fence: a look; the insert below is held to one.
+pub(in crate::store) const JOB_OF_VERSION: &str = r#"
+SELECT state AS "job.state", outcome AS "job.outcome"
+  FROM job WHERE report_key = $1 AND classifier_version = $2"#;
+
+/// The job that gets its version at its first grant, if one waits. No fence: a look.
+pub(in crate::store) const UNBOUND_JOB: &str = r#"
+SELECT job_id AS "job.job_id" FROM job
+ WHERE report_key = $1 AND classifier_version IS NULL AND set_aside IS NULL
+   AND state IN ('accepted', 'running', 'validation_rejected')"#;
+
+/// Makes a job of a version. Claim fence: UNIQUE (report_key, classifier_version).
+pub(in crate::store) const INSERT_REPLAY: &str = "
+INSERT INTO job (report_key, pipeline, kind, classifier_version, claim_key, state, due_ms,
+                 elapsed_from_ms, created_ms, updated_ms)
+VALUES ($1, $2, 'extract', $3, $4, $5, $6, $6, $6, $6)";
+
+/// Empties a report and raises its token: whoever held any of its jobs matches no row from here on.
+/// Fence: the lock on the report.
+pub(in crate::store) const ERASE_REPORT: &str = "
+UPDATE report SET fence = fence + 1, tenant = '', report_id = '', version = '', input = $2,
+                  input_hash = $3, links = '[]', order_value = NULL, is_current = NULL,
+                  current_result = NULL
+ WHERE report_key = $1";
+
+/// Ends all jobs of a report, whatever their state. Claim fence: the token that was just raised.
+pub(in crate::store) const ERASE_JOBS: &str = "
+UPDATE job SET state = 'terminal', outcome = 'erased', lease_until_ms = NULL, set_aside = NULL,
+               updated_ms = $2
+ WHERE report_key = $1";
+
+/// Empties attempts. Claim fence: as above.
+pub(in crate::store) const ERASE_ATTEMPTS: &str = "
+UPDATE attempt SET reason = NULL, raw = NULL, raw_call_key = NULL, request_id = NULL
+ WHERE report_key = $1";
+
+/// Empties results. Fence: the lock on the report, which names none of them any more.
+pub(in crate::store) const ERASE_RESULTS: &str = "
+UPDATE result SET value = NULL, candidate = NULL, status = 'history', updated_ms = $2
+ WHERE report_key = $1";
+
+/// Closes the review item and empties it. Fence: the primary key `report_key`.
+pub(in crate::store) const ERASE_REVIEW: &str = "
+UPDATE review SET status = 'closed', closed_ms = coalesce(closed_ms, $2), note = NULL
+ WHERE report_key = $1";
+
+/// Empties decisions of what they say about the report. Fence: none is needed; who decided what
+/// and when stays.
+pub(in crate::store) const ERASE_DECISIONS: &str = "
+UPDATE decision SET why = '', value = NULL WHERE report_key = $1";
+
+/// Empties events that nobody has received. Fence: the lock on the report.
+pub(in crate::store) const ERASE_EVENTS: &str = "
+UPDATE outbox SET payload = '{}' WHERE report_key = $1 AND delivered_ms IS NULL";
+
+/// Forgets other contents of the report. Fence: the lock on the report.
+pub(in crate::store) const ERASE_CONFLICTS: &str = "
+DELETE FROM content_conflict WHERE report_key = $1";
+
 /// The statements above.
 #[cfg(test)]
 pub(super) const PEOPLE: &[&str] = &[
@@ -56,4 +167,22 @@ pub(super) const PEOPLE: &[&str] = &[
     TAKE_CURRENT_JOB,
     SUPERSEDE_OLDER_JOBS,
     KEEP_CANDIDATE,
+    REVIEW_ITEM,
+    REST_REVIEWED_JOB,
+    REOPEN_JOB,
+    JOB_UNDER_WAY,
+    PUT_CORRECTION,
+    INSERT_DECISION,
+    REPLAYED_REPORT,
+    JOB_OF_VERSION,
+    UNBOUND_JOB,
+    INSERT_REPLAY,
+    ERASE_REPORT,
+    ERASE_JOBS,
+    ERASE_ATTEMPTS,
+    ERASE_RESULTS,
+    ERASE_REVIEW,
+    ERASE_DECISIONS,
+    ERASE_EVENTS,
+    ERASE_CONFLICTS,
 ];

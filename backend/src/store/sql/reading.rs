@@ -23,7 +23,8 @@ pub(in crate::store) const REPORT: &str = concat!(
        r.is_current AS "report.is_current",
        r.fence AS "report.fence", j.classifier_version AS "job.classifier_version",
        s.result_key AS "result.result_key", s.schema_version AS "result.schema_version",
-       s.value AS "result.value", s.attempt_number AS "result.attempt_number",
+       s.value AS "result.value", s.candidate AS "result.candidate",
+       s.attempt_number AS "result.attempt_number",
        s.created_ms AS "result.created_ms",
        v.revision AS "review.revision", v.status AS "review.status",
        v.reason AS "review.reason", v.note AS "review.note", v.opened_ms AS "review.opened_ms",
@@ -48,6 +49,22 @@ pub(in crate::store) const LIST: &str = concat!(
    AND (r.received_ms, r.report_key) < ($4, $5)
  ORDER BY r.received_ms DESC, r.report_key DESC
  LIMIT $6"
+);
+
+/// A page of the reports that wait for a person, the one that waits longest first, after the place
+/// ($1, $2).
+pub(in crate::store) const OPEN_REVIEWS: &str = concat!(
+    summary!(),
+    r#",
+       v.revision AS "review.revision", v.status AS "review.status",
+       v.reason AS "review.reason", v.note AS "review.note", v.opened_ms AS "review.opened_ms",
+       v.closed_ms AS "review.closed_ms"
+  FROM review v
+  JOIN report r ON r.report_key = v.report_key
+  LEFT JOIN job j ON j.job_id = r.current_job
+ WHERE v.status = 'open' AND (v.opened_ms, v.report_key) > ($1, $2)
+ ORDER BY v.opened_ms, v.report_key
+ LIMIT $3"#
 );
 
 /// The attempts on a report, the first one first.
@@ -104,6 +121,7 @@ SELECT kind AS "version_binding.kind", pipeline AS "version_binding.pipeline",
 pub(super) const READING: &[&str] = &[
     REPORT,
     LIST,
+    OPEN_REVIEWS,
     ATTEMPTS,
     STATES,
     COUNTS,

@@ -61,7 +61,8 @@ impl Reference {
             key,
             schema_version: hold.schema_version.clone(),
             value,
-            attempt: hold.attempt,
+            attempt: Some(hold.attempt),
+            candidate: None,
             created,
         };
         report.results.insert(hold.schema_version.clone(), result);

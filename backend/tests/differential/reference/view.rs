@@ -19,7 +19,7 @@ impl Reference {
         let charged = report.attempts.iter().filter(|a| a.view.charged);
         ReportSummary {
             key,
-            identity: report.new.identity.clone(),
+            identity: Some(report.new.identity.clone()),
             state: job.state,
             source: report.new.source.clone(),
             pipeline: report.new.pipeline.clone(),
@@ -57,9 +57,13 @@ impl Reference {
         let all = self.reports.iter();
         let all = all.map(|(key, report)| self.summary(*key, report));
         let wanted = |line: &ReportSummary| {
-            let tenant = line.identity.tenant.as_str();
+            let identity = line.identity.as_ref();
+            let tenant = identity.map(|identity| identity.tenant.as_str());
             filter.state.is_none_or(|state| line.state.word() == state)
-                && filter.tenant.as_ref().is_none_or(|t| t == tenant)
+                && filter
+                    .tenant
+                    .as_ref()
+                    .is_none_or(|t| Some(t.as_str()) == tenant)
                 && filter.pipeline.as_ref().is_none_or(|p| *p == line.pipeline)
         };
         let mut lines: Vec<_> = all.filter(wanted).collect();

@@ -143,12 +143,16 @@ fn is_of(attempt: &Attempt, result: &ResultRow) -> bool {
 }
 
 /// Whether a result may stay though a newer answer was committed: a person decided (`accept`,
-/// `correct`) after that commit, or did before it, and the answer is the result's candidate. Of an
-/// erased report nobody can tell any more.
+/// `correct`, `dismiss`) after that commit, or did before it, and the answer is the result's
+/// candidate. Of an erased report nobody can tell any more.
 fn stands(case: &Case<'_>, result: &ResultRow, newest: &Attempt) -> bool {
     let is_candidate = result.candidate_attempt == Some(newest.number);
-    let accepted = case.decisions_to(DecisionKind::Accept);
-    let mut decisions = accepted.chain(case.decisions_to(DecisionKind::Correct));
+    let kinds = [
+        DecisionKind::Accept,
+        DecisionKind::Correct,
+        DecisionKind::Dismiss,
+    ];
+    let mut decisions = kinds.into_iter().flat_map(|kind| case.decisions_to(kind));
     decisions.any(|decision| {
         let after = newest
             .ended_ms

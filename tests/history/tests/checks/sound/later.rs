@@ -45,7 +45,11 @@ fn a_replay_of_the_same_job_gives_it_another_budget() {
 
 #[test]
 fn what_a_person_decided_stays_when_a_machine_commits_again() {
-    for kind in [DecisionKind::Accept, DecisionKind::Correct] {
+    for kind in [
+        DecisionKind::Accept,
+        DecisionKind::Correct,
+        DecisionKind::Dismiss,
+    ] {
         finished(|story, key| {
             story.ask(key);
             story.commit_for_review(key);
