@@ -76,7 +76,10 @@ async fn a_full_disk_is_a_503_and_when_there_is_room_nothing_was_lost() {
         })
         .await;
         assert_eq!(not_stored(&stack), refused, "one line each");
-        let refusals = stack.refusals();
+        let refusals = wait_until("the edge's log tells of it", async || {
+            Some(stack.refusals()).filter(|refusals| refusals.len() >= refused)
+        })
+        .await;
         assert_eq!(refusals.len(), refused, "{refusals:?}");
         assert_eq!(
             refusals[refused - 1]["reason"],

@@ -1,6 +1,6 @@
 //! A changed mapping would give old reports new keys: refused until somebody says that it is meant.
 
-use fencepost_tests::{Delivery, NOTES_SECRET, Stack};
+use fencepost_tests::{Delivery, NOTES_SECRET, Stack, wait_until};
 use serde_json::json;
 
 /// Readable by the old mapping and by the new one.
@@ -35,7 +35,11 @@ async fn a_changed_mapping_is_refused_until_it_is_bound_anew() {
             .assert_problem(503, "mapping_changed");
     }
     assert_eq!(stack.db().written().await, written, "nothing is stored");
-    let told = stack.refusals();
+    // The host may still be writing what the answers were about.
+    let told = wait_until("both refusals are logged", async || {
+        Some(stack.refusals()).filter(|refusals| refusals.len() >= 2)
+    })
+    .await;
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(told[0]["code"], "mapping_changed", "{told:?}");
     stack.deliver(&other).await.assert_duplicate();

@@ -52,7 +52,7 @@ async fn a_backend_that_is_down_is_a_503_and_nothing_is_lost() {
     let mut stack = Stack::start().await;
     stack.wire.close().await;
     assert_refused(&stack, "not_stored", "backend_unreachable").await;
-    stack.wire.open().await;
+    stack.wire.open();
     assert_nothing_lost(stack).await;
 }
 
@@ -142,7 +142,7 @@ async fn an_answer_that_was_lost_after_storing_is_a_duplicate_the_next_time() {
     let key = stack.deliver(&note).await.assert_accepted();
     stack.wire.close().await;
     stack.deliver(&note).await.assert_problem(503, "not_stored");
-    stack.wire.open().await;
+    stack.wire.open();
     assert_eq!(stack.deliver(&note).await.assert_duplicate(), key);
     stack.finish().await;
 }

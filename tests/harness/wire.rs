@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     task::{JoinHandle, JoinSet},
 };
 
@@ -39,6 +39,8 @@ struct Shared {
 #[derive(Debug)]
 pub struct Wire {
     address: SocketAddr,
+    /// Keeps the port for this wire while nobody listens on it.
+    _reserved: TcpSocket,
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
 }
@@ -49,8 +51,9 @@ impl Wire {
     /// # Panics
     /// When there is none.
     pub async fn start(mode: Mode) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let reserved = bound("127.0.0.1:0".parse().unwrap());
+        let address = reserved.local_addr().unwrap();
+        let listener = bound(address).listen(1024).unwrap();
         let shared = Arc::new(Shared {
             mode: Mutex::new(mode),
             sent: Mutex::default(),
@@ -59,6 +62,7 @@ impl Wire {
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Self {
             address,
+            _reserved: reserved,
             shared,
             accepting: Some(accepting),
         }
@@ -97,9 +101,9 @@ impl Wire {
     /// Listens again, on the same port.
     ///
     /// # Panics
-    /// When somebody else took it.
-    pub async fn open(&mut self) {
-        let listener = TcpListener::bind(self.address).await.unwrap();
+    /// When the system does not let it.
+    pub fn open(&mut self) {
+        let listener = bound(self.address).listen(1024).unwrap();
         self.accepting = Some(tokio::spawn(accept(listener, Arc::clone(&self.shared))));
     }
 
@@ -123,6 +127,15 @@ impl Wire {
             .flat_map(|connection| Recorded::all(connection))
             .collect()
     }
+}
+
+/// A socket at an address that others of this wire may share, as Linux has it: who only binds keeps
+/// everybody else away from the port, and does not listen.
+fn bound(address: SocketAddr) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(address).unwrap();
+    socket
 }
 
 impl Drop for Wire {

@@ -1,16 +1,24 @@
 //! What is particular to Postgres: many processes at once, a server that others administer, and a
 //! pooler before it.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use fencepost::{
     report::{Outcome, ReviewReason, StateWord},
-    store::{self, Ingested, Looked, Migrated, PostgresOptions, PostgresStore, Store, StoreError},
+    store::{
+        self, AfterRejection, Ingested, Looked, Migrated, NewReport, PostgresOptions,
+        PostgresStore, Rejected, Store, StoreError,
+    },
 };
+use fencepost_identity::identity::{Identity, Revision, Version};
 use sqlx::{AssertSqlSafe, Executor};
 
 use super::{
-    fixture::{Database, grant, ingest, key, report, value},
+    fixture::{Database, grant, identity, ingest, key, rejection, report, value},
     postgres_fixture::{Postgres, connect, empty_database, pooler_url},
 };
 
@@ -189,6 +197,69 @@ async fn a_pooler_of_which_the_url_says_nothing_is_refused_with_nothing_written(
     let told = StoreError::Pooler.to_string();
     assert!(told.contains("?statement-cache-capacity=0"), "{told}");
 }
+
+/// The older version is being sent to a person when the newer one arrives: one waits for the other,
+/// so that no item stays open for what is superseded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_of_a_report_is_written_by_one_at_a_time() {
+    const GATE: &str = "SELECT pg_advisory_lock(42)";
+    let db = Postgres::new().await;
+    let store = db.store();
+    let version = |revision: u64| NewReport {
+        identity: Identity {
+            version: Version::Revision(Revision::new(revision).unwrap()),
+            ..identity(1)
+        },
+        order: Some(revision.to_string()),
+        ..report(1)
+    };
+    store.ingest(version(1)).await.unwrap();
+    let lease = grant(&*store, 1).await.lease;
+    db.execute(
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END $$;
+         CREATE TRIGGER wait BEFORE INSERT ON review FOR EACH ROW EXECUTE FUNCTION wait()",
+    )
+    .await;
+    let mut gate = connect(db.url()).await;
+    gate.execute(GATE).await.unwrap();
+    let mut refusal = rejection();
+    refusal.next = AfterRejection::Review(ReviewReason::Refused.into());
+    let rejected = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.reject(lease, refusal).await.unwrap() }
+    });
+    waiting(&db, 1).await;
+    let newer = tokio::spawn({
+        let store = Arc::clone(&store);
+        let newer = version(2);
+        async move { store.ingest(newer).await.unwrap() }
+    });
+    waiting(&db, 2).await;
+    drop(gate);
+    let asked = Rejected::SentToReview(ReviewReason::Refused);
+    assert_eq!(rejected.await.unwrap(), asked);
+    assert!(matches!(newer.await.unwrap(), Ingested::Accepted { .. }));
+    let open = "SELECT count(*) FROM review WHERE status = 'open'";
+    assert_eq!(db.number(open).await, 0);
+    let superseded = "SELECT count(*) FROM job WHERE outcome = 'superseded'";
+    assert_eq!(db.number(superseded).await, 1);
+}
+
+/// Looks until as many of the store's connections wait for a lock.
+async fn waiting(db: &Postgres, count: i64) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+                   WHERE datname = current_database() AND application_name = 'fencepost'
+                     AND wait_event_type = 'Lock'";
+    let began = Instant::now();
+    while db.number(waiting).await < count {
+        assert!(began.elapsed() < PATIENCE, "nobody waits");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_small_pool_is_enough() {
