@@ -1,5 +1,6 @@
 //! A throw-away Postgres and a PgBouncer before it, for tests and for those who run single ones.
 
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use anyhow::Result;
@@ -41,6 +42,17 @@ impl Servers {
             ("FENCEPOST_PGBOUNCER", self.pgbouncer.url("postgres")),
         ]
     }
+}
+
+/// The library with which a test gives a worker a wrong clock; installed where it is missing.
+pub(crate) fn wrong_clock(consent: Consent) -> Result<PathBuf> {
+    let library = Path::new("/usr/lib")
+        .join(format!("{}-linux-gnu", std::env::consts::ARCH))
+        .join("faketime/libfaketime.so.1");
+    if !library.is_file() {
+        install::packages(&["libfaketime"], "give a worker a wrong clock", consent)?;
+    }
+    Ok(library)
 }
 
 /// Starts the servers, says where they are, and stays until Ctrl-C.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::component::{self, cargo};
 use crate::install::Consent;
-use crate::postgres::Servers;
+use crate::postgres::{self, Servers};
 use crate::process::run;
 use crate::programs::{self, Programs};
 use crate::up::{self, Options, Then};
@@ -113,6 +113,7 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
     let probe = component::probe(root, consent)?;
     let failpoints = programs::build_with_failpoints(root)?;
     let servers = Servers::start(consent)?;
+    let wrong_clock = postgres::wrong_clock(consent)?;
     let mut command = cargo();
     command
         .current_dir(root)
@@ -121,6 +122,7 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
         .env("FENCEPOST_BACKEND", &programs.backend)
         .env("FENCEPOST_HOST", &programs.host)
         .env("FENCEPOST_FAILPOINTS", failpoints)
+        .env("FENCEPOST_FAKETIME", wrong_clock)
         .env("FENCEPOST_PROBE", probe)
         .envs(servers.variables());
     run(&mut command)?;
