@@ -1,7 +1,7 @@
 //! The same delivery, over and over.
 
 use fencepost_model::moderation;
-use fencepost_tests::{DatabaseKind, Delivery, Sealed};
+use fencepost_tests::{Cut, Database, DatabaseKind, Delivery, Sealed, wait_until};
 use futures::{StreamExt as _, stream};
 
 use crate::stack;
@@ -46,5 +46,43 @@ pub(crate) async fn two_thousand_posts_of_one_report_are_one_report(kind: Databa
     stack.start_worker().await;
     stack.settle().await;
     assert_eq!(model.calls().len(), 1);
+    stack.finish().await;
+}
+
+/// What was hung up on is there as a whole or not at all, and delivered again it is there once. No
+/// connection to a server is left in a transaction.
+pub(crate) async fn a_sender_that_hangs_up_leaves_the_whole_report_or_nothing(kind: DatabaseKind) {
+    const SENDERS: usize = 60;
+    let (mut stack, model) = stack(kind, &[], |_| moderation("spam", 0.9, false)).await;
+    let notes: Vec<_> = (0..SENDERS)
+        .map(|number| Sealed::note(&stack.project, &format!("n-{number}"), "a text of a note"))
+        .collect();
+    let cuts = [Cut::AfterHead, Cut::AfterHalf, Cut::AfterAll];
+    stream::iter(notes.iter().zip(cuts.into_iter().cycle()))
+        .for_each_concurrent(None, |(note, cut)| stack.hang_up(note, cut))
+        .await;
+    for (note, cut) in notes.iter().zip(cuts.into_iter().cycle()) {
+        let answer = stack.post(note).await.unwrap();
+        match cut {
+            Cut::AfterHead | Cut::AfterHalf => drop(answer.assert_accepted()),
+            Cut::AfterAll => assert!([200, 202].contains(&answer.status), "{answer:?}"),
+        }
+    }
+    // A report, its job and its event for each, and what their source is bound to.
+    let written = i64::try_from(3 * SENDERS + 1).unwrap();
+    assert_eq!(stack.db().written().await, written);
+    if let Database::Postgres(_) = stack.db() {
+        let left = "SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND application_name = 'fencepost'
+                      AND state LIKE 'idle in transaction%'";
+        // One that is at work shows so for a moment; one that is left behind stays.
+        wait_until("no connection is in a transaction", async || {
+            (stack.db().number(left).await == 0).then_some(())
+        })
+        .await;
+    }
+    stack.start_worker().await;
+    stack.settle().await;
+    assert_eq!(model.calls().len(), SENDERS);
     stack.finish().await;
 }

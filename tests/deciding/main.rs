@@ -50,6 +50,7 @@ on_both! {
     ingress: {
         a_webhook_replayed_a_hundred_times_at_once_is_one_record_and_one_call,
         two_thousand_posts_of_one_report_are_one_report,
+        a_sender_that_hangs_up_leaves_the_whole_report_or_nothing,
     }
     leases: {
         twenty_workers_on_one_report_ask_once,

@@ -43,6 +43,6 @@ pub use project::{
 pub use random::Random;
 pub use recorded::Recorded;
 pub use setup::{Entrance, Launch, Role, Setup};
-pub use stack::{Stack, Target};
+pub use stack::{Cut, Stack, Target};
 pub use wait::wait_until;
 pub use wire::{Mode, Wire};

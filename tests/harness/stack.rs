@@ -12,7 +12,7 @@ use crate::{
     setup::Role, wait_until,
 };
 
-pub use speak::Target;
+pub use speak::{Cut, Target};
 
 /// What clients write down, in the project's folder.
 const ACKNOWLEDGED: &str = "acknowledged.jsonl";

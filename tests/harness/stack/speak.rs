@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fencepost_history::Recorder;
 use http::{Method, Request};
 use serde_json::Value;
-use tokio::{sync::Barrier, task::JoinSet};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, sync::Barrier, task::JoinSet};
 
 use super::{BACKEND, Stack};
 use crate::{
@@ -39,6 +39,17 @@ impl Target {
             self.acknowledged.ack(key, answer.status, at_ms).unwrap();
         }
     }
+}
+
+/// Where a sender hangs up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// When the body is due.
+    AfterHead,
+    /// In the middle of the body.
+    AfterHalf,
+    /// When the answer is due.
+    AfterAll,
 }
 
 impl Stack {
@@ -110,6 +121,31 @@ impl Stack {
         let answer = connection.send(request).await.ok()?;
         target.note(&answer);
         Some(answer)
+    }
+
+    /// Posts an envelope to the backend's ingest listener and hangs up in the midst of it: nobody
+    /// waits for the answer.
+    ///
+    /// # Panics
+    /// When there is no listener.
+    pub async fn hang_up(&self, envelope: &Sealed, cut: Cut) {
+        let authority = self.backend().ingest_url().strip_prefix("http://").unwrap();
+        let delivery = envelope.delivery();
+        let mut head = format!("{} {} HTTP/1.1\r\n", delivery.method, delivery.path);
+        let length = ("content-length".to_owned(), delivery.body.len().to_string());
+        let host = ("host".to_owned(), authority.to_owned());
+        for (name, value) in delivery.headers.iter().chain([&length, &host]) {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += "\r\n";
+        let body = match cut {
+            Cut::AfterHead => &[],
+            Cut::AfterHalf => &delivery.body[..delivery.body.len() / 2],
+            Cut::AfterAll => &delivery.body[..],
+        };
+        let mut connection = TcpStream::connect(authority).await.unwrap();
+        let sent = [head.as_bytes(), body].concat();
+        connection.write_all(&sent).await.unwrap();
     }
 
     /// Only announces a body of so many bytes to the ingest listener: who refuses that need not
