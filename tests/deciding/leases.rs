@@ -56,7 +56,7 @@ pub(crate) async fn a_zombie_writes_nothing_not_even_a_heartbeat(kind: DatabaseK
     let zombie = stack.start_worker().await;
     let key = accept(&stack, "n-1").await;
     model.wait_until("it asks", |calls| calls.len() == 1).await;
-    stack.worker(zombie).process().pause().await;
+    stack.pause_worker(zombie).await;
     stack.db().age_leases().await;
     let other = stack.start_worker().await;
     stack.settle().await;
@@ -172,7 +172,7 @@ pub(crate) async fn a_last_lease_that_only_runs_out_ends_with_a_person(kind: Dat
     model
         .wait_until("the last one asks", |calls| calls.len() == MAX_ATTEMPTS)
         .await;
-    stack.worker(last).process().pause().await;
+    stack.pause_worker(last).await;
     stack.db().age_leases().await;
     stack.start_worker().await;
     assert_given_up(&stack, &key).await;

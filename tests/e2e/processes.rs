@@ -40,7 +40,7 @@ async fn a_worker_is_replaced(kind: DatabaseKind, fate: Fate) {
         .await;
     match fate {
         Fate::Killed => stack.kill9_worker(first),
-        Fate::Suspended => stack.worker(first).process().pause().await,
+        Fate::Suspended => stack.pause_worker(first).await,
     }
     assert_eq!(stack.db().age_leases().await, NOTES as u64);
     gate.open();

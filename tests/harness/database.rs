@@ -5,7 +5,10 @@
 
 mod server;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use fencepost_history::{History, ReadError, Terms, Verdict, check};
 use sqlx::{
@@ -170,6 +173,32 @@ impl Database {
             }
         };
         changed.unwrap_or_else(|error| panic!("{error}: {shown}"))
+    }
+
+    /// Whether nobody is in the midst of writing: then a process that stands still holds nobody up.
+    ///
+    /// # Panics
+    /// As [`Database::number`].
+    pub async fn is_free(&self) -> bool {
+        match self {
+            Self::Sqlite(file) => {
+                let options = SqliteConnectOptions::new()
+                    .filename(file)
+                    .busy_timeout(Duration::ZERO);
+                let mut connection = options.connect().await.unwrap();
+                let begun = sqlx::raw_sql("BEGIN IMMEDIATE; ROLLBACK")
+                    .execute(&mut connection)
+                    .await;
+                connection.close().await.unwrap();
+                begun.is_ok()
+            }
+            Self::Postgres(_) => {
+                let writing = "SELECT count(*) FROM pg_stat_activity
+                               WHERE datname = current_database() AND application_name = 'fencepost'
+                                 AND state LIKE 'idle in transaction%'";
+                self.number(writing).await == 0
+            }
+        }
     }
 
     /// Lets every lease have run out long ago; of how many jobs.

@@ -182,6 +182,23 @@ impl Stack {
         self.backend.take().unwrap().into_process().stop().await;
     }
 
+    /// Suspends a worker while it writes nothing: it goes on until then.
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub async fn pause_worker(&self, number: usize) {
+        let (worker, database) = (self.worker(number).process(), self.db());
+        wait_until("a worker stands still that holds nothing", async || {
+            worker.pause().await;
+            if database.is_free().await {
+                return Some(());
+            }
+            worker.resume();
+            None
+        })
+        .await;
+    }
+
     /// Kills a worker in the midst of what it does.
     ///
     /// # Panics
