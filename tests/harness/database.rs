@@ -3,12 +3,10 @@
 //! The statements of tests are of the subset that both kinds understand. A key goes in as a
 //! parameter, `$1`, or by [`Database::literal`], and comes out by [`Database::keys`].
 
+mod aging;
 mod server;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use fencepost_history::{History, ReadError, Terms, Verdict, check};
 use sqlx::{
@@ -59,14 +57,14 @@ macro_rules! fetch {
 }
 
 impl Database {
-    /// A new one; in this folder, if it is a file.
+    /// A new one; in this folder, if it is a file, else on this server.
     ///
     /// # Panics
-    /// When the environment names no server where one is wanted, or it doesn't make a database.
-    pub(crate) async fn create(kind: DatabaseKind, folder: &Path) -> Self {
+    /// When no server is named where one is wanted, or it doesn't make a database.
+    pub(crate) async fn create(kind: DatabaseKind, server: Option<&str>, folder: &Path) -> Self {
         match kind {
             DatabaseKind::Sqlite => Self::in_folder(folder),
-            DatabaseKind::Postgres => Self::Postgres(Server::create().await),
+            DatabaseKind::Postgres => Self::Postgres(Server::create(server).await),
         }
     }
 
@@ -173,41 +171,6 @@ impl Database {
             }
         };
         changed.unwrap_or_else(|error| panic!("{error}: {shown}"))
-    }
-
-    /// Whether nobody is in the midst of writing: then a process that stands still holds nobody up.
-    ///
-    /// # Panics
-    /// As [`Database::number`].
-    pub async fn is_free(&self) -> bool {
-        match self {
-            Self::Sqlite(file) => {
-                let options = SqliteConnectOptions::new()
-                    .filename(file)
-                    .busy_timeout(Duration::ZERO);
-                let mut connection = options.connect().await.unwrap();
-                let begun = sqlx::raw_sql("BEGIN IMMEDIATE; ROLLBACK")
-                    .execute(&mut connection)
-                    .await;
-                connection.close().await.unwrap();
-                begun.is_ok()
-            }
-            Self::Postgres(_) => {
-                let writing = "SELECT count(*) FROM pg_stat_activity
-                               WHERE datname = current_database() AND application_name = 'fencepost'
-                                 AND state LIKE 'idle in transaction%'";
-                self.number(writing).await == 0
-            }
-        }
-    }
-
-    /// Lets every lease have run out long ago; of how many jobs.
-    ///
-    /// # Panics
-    /// As [`Database::change`].
-    pub async fn age_leases(&self) -> u64 {
-        self.change("UPDATE job SET lease_until_ms = 1 WHERE state = 'running'")
-            .await
     }
 
     /// Lets every job that waits be due; how many.

@@ -90,13 +90,14 @@ impl Project {
         Self::fill(folder, database)
     }
 
-    /// The same, with an empty database of this kind.
+    /// The same, with an empty database of this kind; on this server, else on the one that the
+    /// environment names.
     ///
     /// # Panics
     /// Also when there is no server where one is wanted.
-    pub async fn on(kind: DatabaseKind) -> Self {
+    pub async fn on(kind: DatabaseKind, server: Option<&str>) -> Self {
         let folder = folder();
-        let database = Database::create(kind, folder.path()).await;
+        let database = Database::create(kind, server, folder.path()).await;
         Self::fill(folder, database)
     }
 

@@ -7,19 +7,38 @@ use std::hash::{BuildHasher as _, RandomState};
 pub struct Random(u64);
 
 impl Random {
-    /// From the seed in `FENCEPOST_SEED`, else a new one. Prints it, so that a failure can be
-    /// repeated.
+    /// The stream that a seed leads to.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// From [`Random::seed_from_environment`].
     ///
     /// # Panics
     /// When the variable is no number.
     #[must_use]
     pub fn from_environment() -> Self {
+        Self(Self::seed_from_environment())
+    }
+
+    /// The seed in `FENCEPOST_SEED`, else a new one. Prints it, so that a failure can be repeated.
+    ///
+    /// # Panics
+    /// When the variable is no number.
+    #[must_use]
+    pub fn seed_from_environment() -> u64 {
         let seed = match std::env::var("FENCEPOST_SEED") {
             Ok(text) => text.parse().expect("FENCEPOST_SEED is a number"),
             Err(_) => RandomState::new().hash_one("seed"),
         };
         eprintln!("FENCEPOST_SEED={seed} repeats this run's choices");
-        Self(seed)
+        seed
+    }
+
+    /// A seed for another stream.
+    pub fn seed(&mut self) -> u64 {
+        self.next()
     }
 
     /// A stream of its own, for a task that must not depend on how others are scheduled.

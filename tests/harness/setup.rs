@@ -15,6 +15,8 @@ pub struct Setup {
     pub environment: Vec<(&'static str, String)>,
     /// Which kind of database it uses.
     pub database: DatabaseKind,
+    /// The server where a database is made; none: the one that `FENCEPOST_POSTGRES` names.
+    pub server: Option<String>,
     /// What the first backend does.
     pub role: Role,
     /// What deliveries come in by.

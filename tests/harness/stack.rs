@@ -61,7 +61,7 @@ impl Stack {
     /// # Panics
     /// When a program doesn't start.
     pub async fn prepared(setup: Setup) -> Self {
-        let project = Project::on(setup.database).await;
+        let project = Project::on(setup.database, setup.server.as_deref()).await;
         setup.configure(&project);
         let wire = Wire::start(Mode::Hangup).await;
         let acknowledged = Recorder::open(&project.path(ACKNOWLEDGED)).unwrap();

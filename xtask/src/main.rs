@@ -4,6 +4,7 @@
     reason = "a command line: what it prints is what it is for"
 )]
 
+mod chaos;
 mod component;
 mod container;
 mod install;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser};
 
+use chaos::{Chaos, Database};
 use install::Consent;
 use test::Ran;
 use up::{Options, Then};
@@ -47,6 +49,20 @@ enum Command {
         /// Run the end-to-end part under this Spin too
         #[arg(long, value_name = "PATH")]
         spin: Option<PathBuf>,
+        #[command(flatten)]
+        install: Install,
+    },
+    /// Kill and suspend processes under load, and restart the database, for as long as asked
+    Chaos {
+        /// How long
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
+        /// Repeat the choices of a round
+        #[arg(long)]
+        seed: Option<u64>,
+        /// On one of the two; otherwise on each, half of the time
+        #[arg(long)]
+        database: Option<Database>,
         #[command(flatten)]
         install: Install,
     },
@@ -112,6 +128,19 @@ fn run(command: Command) -> Result<()> {
             up::run(&root, &programs, &options)
         }
         Command::Test { spin, install } => test::run_all(&root, spin, install.consent()),
+        Command::Chaos {
+            minutes,
+            seed,
+            database,
+            install,
+        } => {
+            let chaos = Chaos {
+                minutes,
+                seed,
+                database,
+            };
+            chaos::run(&root, &chaos, install.consent())
+        }
         Command::Component { install } => {
             component::edge(&root, install.consent())?;
             Ok(())

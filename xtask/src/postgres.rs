@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use anyhow::Result;
-use fencepost_cluster::{Cluster, Durability, PgBouncer, PoolMode, find_pgbouncer, find_postgres};
+use fencepost_cluster::{
+    Cluster, Durability, Missing, PgBouncer, PoolMode, find_pgbouncer, find_postgres,
+};
 
 use crate::install::{self, Consent};
 
@@ -15,19 +17,28 @@ pub(crate) struct Servers {
     cluster: Cluster,
 }
 
+/// Installs Postgres where it is missing.
+pub(crate) fn install(consent: Consent) -> Result<()> {
+    install_missing([find_postgres().err()], consent)
+}
+
+/// By what was found, as the programs can be there without Debian's packages.
+fn install_missing<const N: usize>(missing: [Option<Missing>; N], consent: Consent) -> Result<()> {
+    let packages: Vec<&str> = missing
+        .iter()
+        .flatten()
+        .map(|missing| missing.package)
+        .collect();
+    if !packages.is_empty() {
+        install::packages(&packages, "run the tests of the store", consent)?;
+    }
+    Ok(())
+}
+
 impl Servers {
     /// Installs what is missing, and starts them.
     pub(crate) fn start(consent: Consent) -> Result<Self> {
-        let missing = [find_postgres().err(), find_pgbouncer().err()];
-        let packages: Vec<&str> = missing
-            .iter()
-            .flatten()
-            .map(|missing| missing.package)
-            .collect();
-        // By what was found, as the programs can be there without Debian's packages.
-        if !packages.is_empty() {
-            install::packages(&packages, "run the tests of the store", consent)?;
-        }
+        install_missing([find_postgres().err(), find_pgbouncer().err()], consent)?;
         let cluster = Cluster::start(Durability::Fast)?;
         Ok(Self {
             pgbouncer: PgBouncer::start(&cluster, PoolMode::Transaction)?,

@@ -11,22 +11,25 @@ const VARIABLE: &str = "FENCEPOST_POSTGRES";
 /// A database on a server.
 #[derive(Clone, Debug)]
 pub struct Server {
+    /// Of a database that is there always.
+    server: Box<PgConnectOptions>,
     url: String,
     pool: PgPool,
 }
 
 impl Server {
-    pub(super) async fn create() -> Self {
-        let server = server();
+    pub(super) async fn create(url: Option<&str>) -> Self {
+        let server = url.map_or_else(named, |url| url.parse().unwrap());
         let name = name();
         run(
             &server,
             format!("CREATE DATABASE {name} TEMPLATE template0"),
         )
         .await;
-        let options = server.database(&name);
+        let options = server.clone().database(&name);
         let pool = PgPoolOptions::new().max_connections(2);
         Self {
+            server: Box::new(server),
             url: options.to_url_lossy().to_string(),
             pool: pool.connect_lazy_with(options),
         }
@@ -44,13 +47,13 @@ impl Server {
         self.pool.close().await;
         let options: PgConnectOptions = self.url.parse().unwrap();
         let name = options.get_database().unwrap().to_owned();
-        run(&server(), format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        run(&self.server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
     }
 }
 
 /// # Panics
 /// When none is named. Nothing is skipped.
-fn server() -> PgConnectOptions {
+fn named() -> PgConnectOptions {
     let url = std::env::var(VARIABLE).unwrap_or_else(|_| {
         panic!(
             "{VARIABLE} names no server. `cargo xtask test` starts one and runs these tests; or \

@@ -72,6 +72,11 @@ impl Ledger {
         })
     }
 
+    /// Where to write events from now on.
+    pub(crate) fn record(&self, file: File) {
+        self.book.lock().unwrap().file = Some(file);
+    }
+
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.book.lock().unwrap().calls.clone()
     }

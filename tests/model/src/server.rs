@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     future::{Future, pending},
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::Path,
@@ -65,8 +65,16 @@ impl ModelServer {
         file: &Path,
         script: impl Fn(&Asked) -> Behaviour + Send + Sync + 'static,
     ) -> Self {
-        let file = OpenOptions::new().create(true).append(true).open(file);
-        Self::run(Box::new(script), Ledger::new(Some(file.unwrap())))
+        Self::run(Box::new(script), Ledger::new(Some(appended(file))))
+    }
+
+    /// Appends each event from now on to this file, as [`ModelServer::recording`] does: for a
+    /// folder that is made after the server.
+    ///
+    /// # Panics
+    /// When the file can't be written.
+    pub fn record(&self, file: &Path) {
+        self.ledger.record(appended(file));
     }
 
     fn run(script: Box<Script>, ledger: Arc<Ledger>) -> Self {
@@ -251,6 +259,11 @@ fn act<'a>(
             Behaviour::BreakOff => wire::broken_off(),
         })
     })
+}
+
+fn appended(file: &Path) -> File {
+    let file = OpenOptions::new().create(true).append(true).open(file);
+    file.unwrap()
 }
 
 fn digest(bytes: &[u8]) -> String {
