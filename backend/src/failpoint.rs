@@ -85,7 +85,7 @@ mod armed {
     use rustix::process::{Signal, getpid, kill_process};
 
     /// Every point there is.
-    const POINTS: [[&str; 2]; 13] = [
+    const POINTS: [[&str; 2]; 16] = [
         around!("ingest"),
         around!("claim"),
         around!("takeover"),
@@ -97,6 +97,9 @@ mod armed {
         around!("reject"),
         around!("release"),
         around!("review"),
+        around!("decision"),
+        around!("replay"),
+        around!("erase"),
         around!("migrate.step"),
         around!("migrate"),
     ];

@@ -7,10 +7,13 @@ use fencepost_tests::{
     DatabaseKind, Entrance, Launch, Process, Program, Sealed, Setup, Stack, wait_until,
 };
 
-use crate::model::{Manner, model};
+use crate::{
+    deed::Deed,
+    model::{Manner, model},
+};
 
 /// As many as the latest time at which a point is tried.
-const REPORTS: usize = 3;
+pub(crate) const REPORTS: usize = 3;
 
 /// What leads to a point.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +22,14 @@ pub(crate) enum Scene {
     Reports(Manner),
     /// There are reports whose worker is gone, and whose leases are over.
     Abandoned,
+    /// People do something to reports that are finished.
+    Deed(Deed),
     /// The database is brought to the program's schema.
     Migration,
 }
 
 #[derive(Clone, Debug)]
-struct Cell {
+pub(crate) struct Cell {
     kind: DatabaseKind,
     scene: Scene,
     point: String,
@@ -54,12 +59,13 @@ impl Cell {
         println!("{self:?}");
         match self.scene {
             Scene::Migration => self.migrate().await,
+            Scene::Deed(deed) => self.do_to_reports(deed).await,
             Scene::Reports(manner) => self.take_reports(manner).await,
             Scene::Abandoned => self.take_over().await,
         }
     }
 
-    fn armed(&self) -> Launch {
+    pub(crate) fn armed(&self) -> Launch {
         Launch {
             program: Program::Failpoints,
             ..Launch::default()
@@ -67,11 +73,11 @@ impl Cell {
         .with("FENCEPOST_KILL_AT", format!("{}:{}", self.point, self.time))
     }
 
-    async fn prepare(&self, model: Option<Arc<ModelServer>>) -> Stack {
+    pub(crate) async fn prepare(&self, model: Option<Arc<ModelServer>>) -> Stack {
         let config = match self.scene {
             // Heartbeats come at each third of a lease.
             Scene::Reports(Manner::Slow) => vec![("lease_seconds = 60", "lease_seconds = 1")],
-            Scene::Reports(_) | Scene::Abandoned | Scene::Migration => Vec::new(),
+            Scene::Reports(_) | Scene::Abandoned | Scene::Deed(_) | Scene::Migration => Vec::new(),
         };
         Stack::prepared(Setup {
             config,
@@ -175,7 +181,7 @@ impl Cell {
     }
 }
 
-fn reports(stack: &Stack, manner: Manner) -> Vec<Sealed> {
+pub(crate) fn reports(stack: &Stack, manner: Manner) -> Vec<Sealed> {
     let report = |number| {
         let text = manner.text(number);
         Sealed::note(&stack.project, &format!("n-{number}"), &text)

@@ -13,10 +13,12 @@
 )]
 
 mod cell;
+mod deed;
 mod model;
 mod shipped;
 
 use cell::{Scene, run};
+use deed::Deed;
 use fencepost_tests::DatabaseKind;
 use model::Manner;
 
@@ -58,6 +60,9 @@ matrix! {
     reject: "reject", Scene::Reports(Manner::Garbled), FIRST_AND_THIRD;
     release: "release", Scene::Reports(Manner::Limited), FIRST_AND_THIRD;
     review: "review", Scene::Reports(Manner::Unsure), FIRST_AND_THIRD;
+    decision: "decision", Scene::Deed(Deed::Decide), FIRST_AND_THIRD;
+    replay: "replay", Scene::Deed(Deed::Replay), FIRST_AND_THIRD;
+    erase: "erase", Scene::Deed(Deed::Erase), FIRST_AND_THIRD;
     // As often as there are steps at least, and once in all.
     step_of_a_migration: "migrate.step", Scene::Migration, &[1, 2];
     migration: "migrate", Scene::Migration, &[1];

@@ -9,6 +9,7 @@ use super::{
     version::close_review,
 };
 use crate::{
+    failpoint::durable,
     report::{Event, FencingToken, Outcome, State},
     store::{
         Decided, Decision, DecisionKind, ReviewStatus, StoreError, row::Row, session::statement,
@@ -60,6 +61,7 @@ impl Operation for Decide {
         };
         close_review(tx, self.key).await?;
         self.record(tx).await?;
+        durable!(tx, "decision");
         Ok(Decided::Decided { state })
     }
 }

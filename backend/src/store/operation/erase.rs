@@ -5,6 +5,7 @@ use fencepost_identity::key::ReportKey;
 
 use super::{Operation, Tx, current, record::audit};
 use crate::{
+    failpoint::durable,
     report::{Outcome, State},
     store::{Erasure, StoreError, session::statement, sql},
 };
@@ -60,6 +61,7 @@ impl Operation for Erase {
             tx.session().execute(empty).await?;
         }
         audit(tx, &self.who, "report.erase", self.key, String::new()).await?;
+        durable!(tx, "erase");
         Ok(Erasure::Erased)
     }
 }

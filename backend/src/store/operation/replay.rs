@@ -5,6 +5,7 @@ use fencepost_identity::key::{ClaimKey, ReportKey};
 
 use super::{Operation, Tx, record::audit};
 use crate::{
+    failpoint::durable,
     report::{Event, Outcome, State, Transition, transition},
     store::{Replayed, StoreError, row::Row, session::statement, sql},
 };
@@ -48,6 +49,7 @@ impl Operation for Replay {
             return Ok(Replayed::Pending);
         }
         self.make(tx, pipeline).await?;
+        durable!(tx, "replay");
         Ok(Replayed::Made)
     }
 }
