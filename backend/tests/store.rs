@@ -67,7 +67,7 @@ macro_rules! suite {
                     spent_attempts_go_to_review_without_a_grant,
                     a_job_whose_time_is_over_goes_to_review,
                     granting_another_job_supersedes_the_live_one,
-                    tokens_beyond_two_to_the_31_and_53_keep_every_digit,
+                    numbers_beyond_two_to_the_31_and_53_keep_every_digit,
                 }
                 lease: {
                     a_heartbeat_prolongs_the_lease,

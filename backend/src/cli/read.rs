@@ -14,7 +14,7 @@ use crate::{
     config::{DatabaseUrl, Environment, process_environment},
     http::wire::{AttemptsWire, PageWire, ReportWire},
     report::StateWord,
-    store::{self, AttemptView, Cursor, Filter, ReportSummary, ReportView, Store},
+    store::{self, AttemptView, Cursor, Filter, Looked, ReportSummary, ReportView, Store},
 };
 
 /// Opens the database of `FENCEPOST_DATABASE_URL`, which has to be there: a misspelt name must
@@ -28,6 +28,16 @@ pub(super) async fn open() -> Result<Arc<dyn Store>, CliError> {
         return Err(CliError::Usage(format!(
             "FENCEPOST_DATABASE_URL: there is no file {file}"
         )));
+    }
+    let empty = matches!(
+        store::look(database.expose()).await?,
+        Looked::OlderSchema { found: 0, .. }
+    );
+    if empty {
+        return Err(CliError::Usage(
+            "FENCEPOST_DATABASE_URL: the database is empty; `fencepost migrate` makes its tables"
+                .to_owned(),
+        ));
     }
     Ok(store::open(database.expose()).await?)
 }

@@ -275,7 +275,7 @@ pub(crate) async fn granting_another_job_supersedes_the_live_one(db: &impl Datab
     assert_eq!(db.rows("result").await, 1);
 }
 
-pub(crate) async fn tokens_beyond_two_to_the_31_and_53_keep_every_digit(db: &impl Database) {
+pub(crate) async fn numbers_beyond_two_to_the_31_and_53_keep_every_digit(db: &impl Database) {
     let store = db.store();
     for (n, before) in [
         (1, 2_147_483_647_u64),
@@ -284,7 +284,7 @@ pub(crate) async fn tokens_beyond_two_to_the_31_and_53_keep_every_digit(db: &imp
     ] {
         ingest(&*store, n).await;
         db.execute(&format!(
-            "UPDATE report SET fence = {before} WHERE fence = 0"
+            "UPDATE report SET fence = {before}, next_sequence = {before} WHERE fence = 0"
         ))
         .await;
         let old = grant(&*store, 1).await;
@@ -310,5 +310,11 @@ pub(crate) async fn tokens_beyond_two_to_the_31_and_53_keep_every_digit(db: &imp
             .map(|a| a.token.get())
             .collect();
         assert_eq!(tokens, [before + 1, before + 2]);
+        let of_event = format!(
+            "SELECT sequence FROM outbox WHERE kind = 'result.final' AND report_key = {}",
+            db.bytes(key(n))
+        );
+        let sequence = db.number(&of_event).await;
+        assert_eq!(u64::try_from(sequence).unwrap(), before);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -121,6 +122,21 @@ async fn an_empty_database_is_looked_at_without_being_migrated() {
         matches!(looked, Looked::OlderSchema { found: 0, .. }),
         "{looked:?}"
     );
+    assert_eq!(tables(&url).await, 0);
+}
+
+/// Only `migrate` and `serve` make tables: a misspelt name must not.
+#[tokio::test]
+async fn a_command_that_looks_makes_no_tables() {
+    let url = empty_database().await;
+    let output = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .arg("list")
+        .env("FENCEPOST_DATABASE_URL", &url)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("fencepost migrate"), "{told}");
     assert_eq!(tables(&url).await, 0);
 }
 
