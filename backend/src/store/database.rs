@@ -98,6 +98,11 @@ impl<E: Engine> Store for Database<E> {
     }
 
     async fn bind_versions(&self, versions: PipelineVersions) -> Result<Bound, StoreError> {
+        // What stands as it was needs no right to write: a start does not wait for those who write.
+        let bindings = self.engine.read(reading::AllBindings).await?;
+        if bindings.hold(&versions) {
+            return Ok(Bound::Bound);
+        }
         self.engine.write(BindVersions(versions)).await
     }
 

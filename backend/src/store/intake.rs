@@ -156,6 +156,15 @@ pub struct Bindings {
 }
 
 impl Bindings {
+    /// Whether both of a pipeline's versions are bound to what they stand for.
+    #[must_use]
+    pub fn hold(&self, wanted: &PipelineVersions) -> bool {
+        wanted.each().into_iter().all(|(kind, version, digest)| {
+            let key = (kind, wanted.pipeline.clone(), version.to_owned());
+            self.versions.get(&key) == Some(&digest)
+        })
+    }
+
     /// Which of a pipeline's versions stood for something else before.
     #[must_use]
     pub fn conflicts(&self, wanted: &PipelineVersions) -> Vec<VersionConflict> {

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use tracing::{error, warn};
 
 use super::{Step, Worker};
-use crate::retry::Chance;
+use crate::{retry::Chance, store::StoreError};
 
 /// How a process works.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,9 @@ pub async fn run(worker: Arc<Worker>, pace: Pace) {
 async fn work(worker: Arc<Worker>, poll: Duration) {
     let mut failures = 0;
     while !worker.parts.stop.is_stopping() {
-        let pause = match worker.step().await {
+        let step = worker.step().await;
+        failures = failures_after(&step, failures);
+        let pause = match step {
             Ok(Step::Idle { wait }) => wait.map_or(poll, |wait| wait.min(poll)),
             Ok(
                 Step::Committed(_)
@@ -49,12 +51,8 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
                 | Step::Superseded { .. }
                 | Step::AlreadySettled { .. }
                 | Step::SetAside(_),
-            ) => {
-                failures = 0;
-                continue;
-            }
+            ) => continue,
             Err(error) => {
-                failures = u32::saturating_add(failures, 1);
                 warn!(%error, failures, "the database failed");
                 worker
                     .parts
@@ -67,5 +65,30 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
             () = worker.parts.timer.sleep(pause) => {}
             () = worker.parts.stop.stopping() => {}
         }
+    }
+}
+
+/// How often in a row the database failed. One that has nothing to do for us works all the same.
+fn failures_after(step: &Result<Step, StoreError>, before: u32) -> u32 {
+    match step {
+        Ok(_) => 0,
+        Err(_) => before.saturating_add(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_counted_only_in_a_row() {
+        let failed = Err(StoreError::Busy);
+        let idle = Ok(Step::Idle { wait: None });
+        let steps = [&failed, &failed, &idle, &failed];
+        let counts = steps.into_iter().scan(0, |failures, step| {
+            *failures = failures_after(step, *failures);
+            Some(*failures)
+        });
+        assert_eq!(counts.collect::<Vec<_>>(), [1, 2, 0, 1]);
     }
 }

@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use fencepost::{
     report::{Outcome, ReviewReason, State, StateWord},
     store::{
-        self, Backup, Filter, Ingested, Looked, Migrated, SqliteOptions, SqliteStore, Store,
-        StoreError, VersionKind,
+        self, Backup, Bound, Filter, Ingested, Looked, Migrated, PipelineVersions, SqliteOptions,
+        SqliteStore, Store, StoreError, VersionKind,
     },
 };
 use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -305,6 +305,30 @@ async fn another_process_that_writes_for_too_long_makes_it_busy() {
         matches!(ingested, Ingested::Accepted { .. }),
         "{ingested:?}"
     );
+}
+
+/// A process that starts while others keep the file busy has nothing to write, so it does not wait.
+#[tokio::test]
+async fn a_start_does_not_wait_for_those_who_write() {
+    let db = Sqlite::new().await;
+    let versions = PipelineVersions {
+        pipeline: "moderation".to_owned(),
+        classifier_version: "moderation-7".to_owned(),
+        classifier_digest: [1; 32],
+        schema_version: "moderation-v3".to_owned(),
+        schema_digest: [2; 32],
+    };
+    let bound = db.store().bind_versions(versions.clone()).await.unwrap();
+    assert_eq!(bound, Bound::Bound);
+    let mut other = connect(&db.file()).await;
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let options = SqliteOptions {
+        busy_timeout: Duration::from_millis(20),
+        ..SqliteOptions::default()
+    };
+    let started = SqliteStore::open(&db.file(), options).await.unwrap();
+    assert_eq!(started.bind_versions(versions).await.unwrap(), Bound::Bound);
+    other.execute("ROLLBACK").await.unwrap();
 }
 
 fn log_bytes(db: &Sqlite) -> u64 {

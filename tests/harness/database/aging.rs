@@ -50,8 +50,8 @@ impl Database {
         }
     }
 
-    /// The same, unless somebody keeps a lock on them, as one does who stands still in the midst of
-    /// a transaction: then nothing is changed.
+    /// As [`Database::age_leases`], unless somebody keeps a lock on them, as one does who stands
+    /// still in the midst of a transaction: then nothing is changed.
     ///
     /// # Panics
     /// When the statement doesn't run for another reason.

@@ -40,8 +40,17 @@ pub(super) async fn migrate_with(
         .create_if_missing(true)
         .foreign_keys(false);
     let mut connection = connect.connect().await.map_err(classify)?;
-    refuse_unless_ours(&mut connection).await?;
+    let found = refuse_unless_ours(&mut connection).await?;
     use_log(&connect, &mut connection, options.busy_timeout).await?;
+    let known = newest();
+    if found == known {
+        // Nothing is to be written, so that a start does not wait for those who write.
+        connection.close().await.map_err(classify)?;
+        return Ok(Migrated {
+            from: found,
+            to: known,
+        });
+    }
     connection.execute(dialect::BEGIN).await.map_err(classify)?;
     // Dropping the connection rolls back what an error leaves open.
     let migrated = apply(&mut connection).await?;
