@@ -1,6 +1,10 @@
 //! What a sender gets.
 
-use fencepost_identity::{canonical::write_str, key::ReportKey};
+use fencepost_identity::{
+    admission::{self, HandshakeAnswer},
+    canonical::write_str,
+    key::ReportKey,
+};
 
 use crate::refusal::Refusal;
 
@@ -14,7 +18,7 @@ pub struct Answer {
     pub status: u16,
     /// The headers beside `content-length`.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// The body: JSON.
+    /// The body: JSON, but for what a handshake gets back.
     pub body: String,
 }
 
@@ -57,6 +61,23 @@ impl Answer {
         }
     }
 
+    /// For a provider that asks whether the address is ours. No browser may take what it sent for
+    /// anything but text.
+    pub(crate) fn handshake(answer: HandshakeAnswer) -> Self {
+        let (content_type, body) = match answer {
+            HandshakeAnswer::Text(text) => (Some("text/plain; charset=utf-8"), text),
+            HandshakeAnswer::Json(json) => (Some("application/json"), json),
+            HandshakeAnswer::Empty => (None, String::new()),
+        };
+        let mut headers = vec![("x-content-type-options", "nosniff")];
+        headers.extend(content_type.map(|content_type| ("content-type", content_type)));
+        Self {
+            status: 200,
+            headers,
+            body,
+        }
+    }
+
     /// A problem document, RFC 9457.
     pub(crate) fn problem(refusal: &Refusal) -> Self {
         let mut body = String::from("{\"type\":\"about:blank\",\"title\":");
@@ -65,10 +86,14 @@ impl Answer {
         write_str(refusal.code(), &mut body);
         body.push('}');
         let mut headers = vec![("content-type", "application/problem+json")];
-        match refusal.status() {
-            405 => headers.push(("allow", "POST")),
-            503 => headers.push(("retry-after", RETRY_AFTER_SECONDS)),
-            _ => {}
+        match refusal {
+            Refusal::Delivery(admission::Refusal::MethodNotAllowed { allow }) => {
+                headers.push(("allow", allow));
+            }
+            Refusal::Delivery(_) => {}
+            Refusal::Misconfigured(_) | Refusal::NotStored(_) => {
+                headers.push(("retry-after", RETRY_AFTER_SECONDS));
+            }
         }
         Self {
             status: refusal.status(),

@@ -49,6 +49,7 @@ async fn deliver(request: Request) -> Response<FullBody<Bytes>> {
     let delivery = Delivery {
         method: parts.method.as_str(),
         path: parts.uri.path(),
+        query: parts.uri.query(),
         headers: &headers,
     };
     let mut spin = Spin {

@@ -1,12 +1,13 @@
 //! One delivery from its first byte to its answer.
 
 use fencepost_identity::{
-    config::Sources,
-    envelope::{EdgeSecret, bytes_max},
+    admission::{self, Admitted, Coding, Delivery, Entrance, Greeting, HandshakeAnswer, source_of},
+    config::{Source, Sources},
+    envelope::{EdgeSecret, Envelope, bytes_max},
+    signature::KEY_BYTES_MIN,
 };
 
 use crate::{
-    admission::{Delivery, Entrance, check_signature, source_of},
     answer::Answer,
     backend::{Post, PostError, Reply, read_reply},
     log::Trail,
@@ -74,6 +75,10 @@ pub async fn handle<H: Host>(
             host.log(&trail.ignored());
             Answer::ignored()
         }
+        Ok(Taken::Handshake(answer)) => {
+            host.log(&trail.handshake());
+            Answer::handshake(answer)
+        }
         Err(refusal) => {
             host.log(&trail.refused(&refusal));
             Answer::problem(&refusal)
@@ -84,6 +89,7 @@ pub async fn handle<H: Host>(
 enum Taken {
     Stored(Answer),
     Ignored,
+    Handshake(HandshakeAnswer),
 }
 
 async fn take_in<'c, H: Host>(
@@ -97,37 +103,81 @@ async fn take_in<'c, H: Host>(
         .as_ref()
         .map_err(|error| Misconfigured::File(error.clone()))?;
     trail.source = source_of(sources, delivery.path).map(|(source, _)| source.name.as_str());
-    let entrance = Entrance::find(sources, delivery)
-        .and_then(|entrance| entrance.check_body_headers(delivery).map(|()| entrance));
-    let entrance = match entrance {
-        Ok(entrance) => entrance,
+    let (entrance, greeting, coding) = match enter(sources, delivery) {
+        Ok(entered) => entered,
         Err(refusal) => {
             discard_body(host, 0).await;
-            return Err(refusal);
+            return Err(refusal.into());
         }
     };
+    if let Some(greeting) = greeting {
+        return greet(greeting, host).await.map(Taken::Handshake);
+    }
     let source = entrance.source;
     let body = read_body(host, source.max_body_bytes).await?;
     trail.body_bytes = Some(body.len());
+    if let Some(answer) = entrance.greeting_without_body(delivery, &body)? {
+        return Ok(Taken::Handshake(answer));
+    }
 
     let presented = entrance.signature(delivery)?;
     let keys = live_keys(&entrance, now, host).await?;
-    check_signature(&presented, keys, &body, now)?;
+    let proven = entrance.prove(&presented, &keys, coding, &body, now)?;
+    match entrance.admit(&proven, &keys)? {
+        Admitted::Ignored => Ok(Taken::Ignored),
+        Admitted::Handshake(answer) => Ok(Taken::Handshake(answer)),
+        Admitted::Report(envelope) => {
+            let stored = forward(&envelope, source, now, host).await;
+            stored.map(Taken::Stored)
+        }
+    }
+}
 
-    let Some(envelope) = entrance.envelope(&body)? else {
-        return Ok(Taken::Ignored);
-    };
+/// What method, route and headers say.
+fn enter<'c, 'r>(
+    sources: &'c Sources,
+    delivery: &Delivery<'r>,
+) -> Result<(Entrance<'c, 'r>, Option<Greeting>, Coding), admission::Refusal> {
+    let entrance = Entrance::find(sources, delivery)?;
+    let greeting = entrance.greeting(delivery)?;
+    let coding = entrance.check_body_headers(delivery)?;
+    Ok((entrance, greeting, coding))
+}
+
+/// Answers a handshake that nobody can sign.
+async fn greet<H: Host>(greeting: Greeting, host: &H) -> Result<HandshakeAnswer, Refusal> {
+    match greeting {
+        Greeting::Answer(answer) => Ok(answer),
+        Greeting::Token(greeting) => {
+            let variable = greeting.variable.clone();
+            let token = required(host, &variable).await?;
+            if token.len() < KEY_BYTES_MIN {
+                let why = format!("it has fewer than {KEY_BYTES_MIN} bytes");
+                return Err(unusable(&variable, why));
+            }
+            Ok(greeting.conclude(&token)?)
+        }
+    }
+}
+
+/// Hands a report on to the backend.
+async fn forward<H: Host>(
+    envelope: &Envelope,
+    source: &Source,
+    now: u64,
+    host: &H,
+) -> Result<Answer, Refusal> {
     let secret = required(host, EDGE_SECRET).await?;
     let secret = EdgeSecret::new(&secret).map_err(|error| unusable(EDGE_SECRET, error))?;
     let url = required(host, BACKEND_URL).await?;
     let report_key = envelope.identity.report_key();
-    let post = Post::seal(&envelope, &secret, &url, now, source.ack_deadline_ms);
+    let post = Post::seal(envelope, &secret, &url, now, source.ack_deadline_ms);
     if post.body.len() > bytes_max(source.max_body_bytes) {
         let limit = source.max_body_bytes;
-        return Err(Refusal::TooLarge { limit });
+        return Err(admission::Refusal::TooLarge { limit }.into());
     }
     let reply = host.post(post).await?;
-    read_reply(&reply, &report_key).map(Taken::Stored)
+    read_reply(&reply, &report_key)
 }
 
 /// Reads the body whole, however it is cut up and whether or not its length was declared.
@@ -136,11 +186,11 @@ async fn read_body<H: Host>(host: &mut H, limit: usize) -> Result<Vec<u8>, Refus
     while let Some(chunk) = host
         .next_chunk()
         .await
-        .map_err(|Interrupted| Refusal::Interrupted)?
+        .map_err(|Interrupted| admission::Refusal::Interrupted)?
     {
         if chunk.len() > limit.saturating_sub(body.len()) {
             discard_body(host, chunk.len()).await;
-            return Err(Refusal::TooLarge { limit });
+            return Err(admission::Refusal::TooLarge { limit }.into());
         }
         body.extend_from_slice(&chunk);
     }

@@ -3,7 +3,6 @@
 //! It keeps no state and makes one outbound call per accepted delivery. [`handle`] is the whole of
 //! it, written against [`Host`]; the module `component` alone knows that the host is Spin.
 
-mod admission;
 mod answer;
 mod backend;
 mod handler;
@@ -16,8 +15,8 @@ mod component;
 #[cfg(target_family = "wasm")]
 mod keys;
 
-pub use admission::Delivery;
 pub use answer::Answer;
 pub use backend::{Post, PostError, Reply};
+pub use fencepost_identity::admission::Delivery;
 pub use handler::{BACKEND_URL, EDGE_SECRET, Host, Interrupted, VariableUnavailable, handle};
 pub use refusal::{Misconfigured, NotStored, Refusal};

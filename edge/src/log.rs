@@ -3,7 +3,7 @@
 //! It is made of the configuration's words, of numbers and of fixed tokens: nothing that a sender
 //! wrote can get into it.
 
-use fencepost_identity::canonical::write_str;
+use fencepost_identity::{admission, canonical::write_str};
 
 use crate::refusal::{Misconfigured, NotStored, Refusal};
 
@@ -25,21 +25,21 @@ impl Trail<'_> {
         line.end()
     }
 
+    pub(crate) fn handshake(&self) -> String {
+        let mut line = Line::begin("handshake");
+        self.describe(&mut line);
+        line.text("code", "handshake");
+        line.text("reason", "handshake");
+        line.end()
+    }
+
     pub(crate) fn refused(&self, refusal: &Refusal) -> String {
         let mut line = Line::begin("refused");
         self.describe(&mut line);
         line.text("code", refusal.code());
         line.text("reason", refusal.reason());
         match refusal {
-            Refusal::Mismatch { secrets } => line.text("secret", &secrets.join(" ")),
-            Refusal::OutOfWindow {
-                secret,
-                skew_seconds,
-            } => {
-                line.text("secret", secret);
-                line.number("skew_seconds", *skew_seconds);
-            }
-            Refusal::TooLarge { limit } => line.number("limit_bytes", limit),
+            Refusal::Delivery(refusal) => describe_fault(refusal, &mut line),
             Refusal::Misconfigured(Misconfigured::File(detail)) => line.text("detail", detail),
             Refusal::Misconfigured(Misconfigured::Variable { name, why }) => {
                 line.text("variable", name);
@@ -50,15 +50,7 @@ impl Trail<'_> {
             }
             Refusal::NotStored(
                 NotStored::Deadline | NotStored::Unreachable | NotStored::Denied,
-            )
-            | Refusal::MethodNotAllowed
-            | Refusal::UnknownSource
-            | Refusal::ContentEncoding
-            | Refusal::Interrupted
-            | Refusal::Signature(_)
-            | Refusal::NoSecret
-            | Refusal::TenantNotAllowed
-            | Refusal::Payload(_) => {}
+            ) => {}
         }
         line.end()
     }
@@ -71,6 +63,29 @@ impl Trail<'_> {
         if let Some(bytes) = self.body_bytes {
             line.number("body_bytes", bytes);
         }
+    }
+}
+
+fn describe_fault(refusal: &admission::Refusal, line: &mut Line) {
+    match refusal {
+        admission::Refusal::Mismatch { secrets } => line.text("secret", &secrets.join(" ")),
+        admission::Refusal::OutOfWindow(proof) => {
+            line.text("secret", &proof.secret);
+            line.number("skew_seconds", proof.skew_seconds.unwrap_or_default());
+        }
+        admission::Refusal::TooLarge { limit } => line.number("limit_bytes", limit),
+        admission::Refusal::MethodNotAllowed { .. }
+        | admission::Refusal::UnknownSource
+        | admission::Refusal::ContentEncoding
+        | admission::Refusal::BadContentEncoding
+        | admission::Refusal::Interrupted
+        | admission::Refusal::Signature(_)
+        | admission::Refusal::NoSecret
+        | admission::Refusal::TenantNotAllowed
+        | admission::Refusal::Handshake
+        | admission::Refusal::HandshakeRefused
+        | admission::Refusal::Form
+        | admission::Refusal::Payload(_) => {}
     }
 }
 

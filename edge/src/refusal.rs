@@ -1,43 +1,12 @@
-//! Why a delivery is refused: what its sender is told, and what only the log says.
+//! Why a delivery is not taken in: what its sender is told, and what only the log says.
 
-use fencepost_identity::{refusal::Refusal as PayloadRefusal, signature::FormatError};
+use fencepost_identity::admission;
 
 /// A delivery that nothing was stored of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Another method than POST.
-    MethodNotAllowed,
-    /// No source has this route.
-    UnknownSource,
-    /// The body is compressed, so it isn't clear which bytes are signed.
-    ContentEncoding,
-    /// The body has more bytes than the source takes.
-    TooLarge {
-        /// The most that it takes.
-        limit: usize,
-    },
-    /// The body ended before its end.
-    Interrupted,
-    /// The signature is absent or malformed.
-    Signature(FormatError),
-    /// None of the live secrets, whose variables are named here, made the signature.
-    Mismatch {
-        /// The variables.
-        secrets: Vec<String>,
-    },
-    /// The signature holds and its time is out of the window.
-    OutOfWindow {
-        /// The variable of the secret that it was made with.
-        secret: String,
-        /// Seconds that the sender's time lies before ours; negative where it lies after.
-        skew_seconds: i64,
-    },
-    /// The tenant of the route has no secret.
-    NoSecret,
-    /// The sender may not name the tenant that the payload names.
-    TenantNotAllowed,
-    /// The payload, or the tenant in the route, is no identity.
-    Payload(PayloadRefusal),
+    /// The delivery is at fault.
+    Delivery(admission::Refusal),
     /// The edge can't do its work, whatever the sender does.
     Misconfigured(Misconfigured),
     /// The backend hasn't said in time that the report is stored.
@@ -86,22 +55,7 @@ impl Refusal {
     #[must_use]
     pub const fn status(&self) -> u16 {
         match self {
-            Self::Interrupted | Self::Payload(_) => 400,
-            Self::Signature(FormatError::Unsigned) => 401,
-            Self::Signature(
-                FormatError::Repeated
-                | FormatError::Signature
-                | FormatError::MessageId
-                | FormatError::Timestamp,
-            ) => 400,
-            Self::Mismatch { .. }
-            | Self::OutOfWindow { .. }
-            | Self::NoSecret
-            | Self::TenantNotAllowed => 401,
-            Self::UnknownSource => 404,
-            Self::MethodNotAllowed => 405,
-            Self::TooLarge { .. } => 413,
-            Self::ContentEncoding => 415,
+            Self::Delivery(refusal) => refusal.status(),
             Self::Misconfigured(_) | Self::NotStored(_) => 503,
         }
     }
@@ -110,21 +64,7 @@ impl Refusal {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::UnknownSource => "unknown_source",
-            Self::ContentEncoding => "unsupported_content_encoding",
-            Self::TooLarge { .. } => "too_large",
-            Self::Interrupted => "incomplete_body",
-            Self::Signature(FormatError::Unsigned)
-            | Self::Mismatch { .. }
-            | Self::OutOfWindow { .. }
-            | Self::NoSecret
-            | Self::TenantNotAllowed => "unauthorized",
-            Self::Signature(FormatError::Timestamp) => "bad_timestamp",
-            Self::Signature(
-                FormatError::Repeated | FormatError::Signature | FormatError::MessageId,
-            ) => "bad_signature_format",
-            Self::Payload(refusal) => refusal.code(),
+            Self::Delivery(refusal) => refusal.code(),
             Self::Misconfigured(_) => "misconfigured",
             Self::NotStored(NotStored::Refused {
                 code: Some(code), ..
@@ -139,30 +79,11 @@ impl Refusal {
         }
     }
 
-    /// One sentence for the sender. All that is 401 reads alike.
+    /// One sentence for the sender.
     #[must_use]
     pub const fn title(&self) -> &'static str {
         match self {
-            Self::MethodNotAllowed => "Deliveries are sent with POST",
-            Self::UnknownSource => "There is no source at this address",
-            Self::ContentEncoding => "The body has to be sent without a content encoding",
-            Self::TooLarge { .. } => "The body is larger than this source takes",
-            Self::Interrupted => "The body ended too early",
-            Self::Signature(FormatError::Unsigned)
-            | Self::Mismatch { .. }
-            | Self::OutOfWindow { .. }
-            | Self::NoSecret
-            | Self::TenantNotAllowed => "The delivery is not signed as this source requires",
-            Self::Signature(FormatError::Timestamp) => {
-                "The signed timestamp is absent, repeated or malformed"
-            }
-            Self::Signature(FormatError::MessageId) => {
-                "The signed message id is absent or malformed"
-            }
-            Self::Signature(FormatError::Repeated | FormatError::Signature) => {
-                "The signature is repeated or malformed"
-            }
-            Self::Payload(refusal) => refusal.describe(),
+            Self::Delivery(refusal) => refusal.title(),
             Self::Misconfigured(_) => "This source can't take deliveries now",
             Self::NotStored(_) => "The report is not known to be stored; deliver it again",
         }
@@ -172,15 +93,7 @@ impl Refusal {
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
-            Self::Signature(FormatError::Unsigned) => "no_signature",
-            Self::Signature(FormatError::Repeated) => "repeated_header",
-            Self::Signature(FormatError::Signature) => "malformed_signature",
-            Self::Signature(FormatError::MessageId) => "malformed_message_id",
-            Self::Signature(FormatError::Timestamp) => "malformed_timestamp",
-            Self::Mismatch { .. } => "signature_mismatch",
-            Self::OutOfWindow { .. } => "outside_window",
-            Self::NoSecret => "tenant_without_secret",
-            Self::TenantNotAllowed => "tenant_not_allowed",
+            Self::Delivery(refusal) => refusal.reason(),
             Self::Misconfigured(Misconfigured::File(_)) => "configuration_file",
             Self::Misconfigured(Misconfigured::Variable { .. }) => "variable",
             Self::NotStored(NotStored::Deadline) => "backend_too_slow",
@@ -188,25 +101,13 @@ impl Refusal {
             Self::NotStored(NotStored::Denied) => "backend_not_an_allowed_host",
             Self::NotStored(NotStored::Refused { .. }) => "backend_refused",
             Self::NotStored(NotStored::Odd { .. }) => "backend_answer_not_understood",
-            Self::MethodNotAllowed
-            | Self::UnknownSource
-            | Self::ContentEncoding
-            | Self::TooLarge { .. }
-            | Self::Interrupted
-            | Self::Payload(_) => self.code(),
         }
     }
 }
 
-impl From<FormatError> for Refusal {
-    fn from(error: FormatError) -> Self {
-        Self::Signature(error)
-    }
-}
-
-impl From<PayloadRefusal> for Refusal {
-    fn from(refusal: PayloadRefusal) -> Self {
-        Self::Payload(refusal)
+impl From<admission::Refusal> for Refusal {
+    fn from(refusal: admission::Refusal) -> Self {
+        Self::Delivery(refusal)
     }
 }
 

@@ -1,13 +1,8 @@
-//! Which secrets may sign a delivery. They are read for each one and dropped with it.
+//! The secrets of a delivery. They are read for each one and dropped with it.
 
-use fencepost_identity::{
-    config::{SecretName, Secrets},
-    identity::Tenant,
-    signature::{SigningKey, derive_secret},
-};
+use fencepost_identity::admission::{self, Entrance, IfAbsent, Keys};
 
 use crate::{
-    admission::{Entrance, LiveKey},
     handler::{Host, VariableUnavailable},
     refusal::{Misconfigured, Refusal},
 };
@@ -17,70 +12,27 @@ pub(crate) async fn live_keys<H: Host>(
     entrance: &Entrance<'_, '_>,
     now: u64,
     host: &H,
-) -> Result<Vec<LiveKey>, Refusal> {
-    match (&entrance.source.secrets, &entrance.tenant) {
-        (Secrets::Named(names), _) => named(entrance, names, now, host).await,
-        (Secrets::PerTenant(names), Some(tenant)) => {
-            per_tenant(entrance, names, tenant, now, host).await
-        }
-        (Secrets::DerivedFrom(master), Some(tenant)) => {
-            let text = required(host, master).await?;
-            let secret = derive_secret(entrance.source.verify, &text, tenant.as_str());
-            let secret = secret.map_err(|error| unusable(master, error))?;
-            Ok(vec![live_key(entrance, master, &secret)?])
-        }
-        // Such secrets belong to tenants of the route, which the configuration makes sure of.
-        (Secrets::PerTenant(_) | Secrets::DerivedFrom(_), None) => Err(Refusal::NoSecret),
+) -> Result<Keys, Refusal> {
+    let mut keys = Keys::default();
+    let mut strangers = false;
+    for wanted in entrance.wanted(now)? {
+        let text = match (optional(host, &wanted.variable).await?, wanted.if_absent) {
+            (Some(text), _) => text,
+            (None, IfAbsent::Misconfigured) => {
+                return Err(unusable(&wanted.variable, "it has no value"));
+            }
+            (None, IfAbsent::Stranger) => {
+                strangers = true;
+                continue;
+            }
+        };
+        let added = keys.add(entrance, &wanted, &text);
+        added.map_err(|error| unusable(&wanted.variable, error))?;
     }
-}
-
-async fn named<H: Host>(
-    entrance: &Entrance<'_, '_>,
-    names: &[SecretName],
-    now: u64,
-    host: &H,
-) -> Result<Vec<LiveKey>, Refusal> {
-    let mut keys = Vec::with_capacity(names.len());
-    for name in names.iter().filter(|name| name.is_live(now)) {
-        let text = required(host, &name.variable).await?;
-        keys.push(live_key(entrance, &name.variable, &text)?);
+    match strangers && keys.is_empty() {
+        true => Err(admission::Refusal::NoSecret.into()),
+        false => Ok(keys),
     }
-    Ok(keys)
-}
-
-/// A tenant whose name fits no variable, or whose variable isn't there, is a stranger.
-async fn per_tenant<H: Host>(
-    entrance: &Entrance<'_, '_>,
-    names: &[SecretName],
-    tenant: &Tenant,
-    now: u64,
-    host: &H,
-) -> Result<Vec<LiveKey>, Refusal> {
-    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-    if !tenant.as_str().bytes().all(allowed) {
-        return Err(Refusal::NoSecret);
-    }
-    let mut keys = Vec::with_capacity(names.len());
-    for name in names.iter().filter(|name| name.is_live(now)) {
-        let variable = name.variable.replacen("{tenant}", tenant.as_str(), 1);
-        if let Some(text) = optional(host, &variable).await? {
-            keys.push(live_key(entrance, &variable, &text)?);
-        }
-    }
-    if keys.is_empty() {
-        Err(Refusal::NoSecret)
-    } else {
-        Ok(keys)
-    }
-}
-
-fn live_key(entrance: &Entrance<'_, '_>, variable: &str, text: &str) -> Result<LiveKey, Refusal> {
-    let key = SigningKey::parse(entrance.source.verify, text);
-    let key = key.map_err(|error| unusable(variable, error))?;
-    Ok(LiveKey {
-        variable: variable.to_owned(),
-        key,
-    })
 }
 
 /// The value of a variable that must have one.

@@ -1,12 +1,17 @@
 //! The part of `fencepost.toml` that edge and backend must agree on: the sources.
 
+mod preset;
 mod reader;
+mod scheme;
 mod secrets;
 mod source;
+mod verify;
 
+pub use preset::{preset_names, preset_text};
 pub use reader::{ConfigError, ConfigErrors, Document, Item, Section};
 pub use secrets::{SecretName, Secrets};
-pub use source::{Filter, Senders, Source};
+pub use source::{ContentEncoding, Filter, Senders, Source};
+pub use verify::{Handshake, Verify};
 
 /// The tables of the file that only the backend reads further.
 const BACKEND_TABLES: [&str; 3] = ["pipeline", "extractor", "worker"];

@@ -3,6 +3,7 @@
 //! No I/O, no clock, no randomness, no environment: the same bytes in, the same bytes out, natively
 //! and in WebAssembly. A key once published never changes; another derivation gets another name.
 
+pub mod admission;
 pub mod canonical;
 pub mod config;
 mod document;

@@ -7,7 +7,6 @@ use fencepost_identity::{
     identity::Tenant,
     json,
     mapping::{TenantForm, VersionForm},
-    signature::Preset,
 };
 use proptest::prelude::*;
 
@@ -54,7 +53,7 @@ fn mistakes(piece: &str, by: &str) -> String {
 fn a_source_is_read_whole() {
     let sources = parse(COMPLETE).unwrap();
     let source = sources.get("github-comments").unwrap();
-    assert_eq!(source.verify, Preset::Github);
+    assert_eq!(source.verify.preset.as_deref(), Some("github"));
     assert_eq!(source.senders, Senders::Any);
     assert_eq!(source.max_body_bytes, 1_048_576);
     assert_eq!(source.ack_deadline_ms, 2_500);
@@ -137,7 +136,7 @@ const REFUSED_AT_LOAD: &[(&str, &str, &str)] = &[
     (
         "verify = \"github\"",
         "verify = {}",
-        "schemes of your own are not supported",
+        "the table `signature` is missing",
     ),
     (
         "[\"github_secret\", ",

@@ -193,10 +193,10 @@ fn check_secrets(project: &Project, unchecked: &mut Vec<String>) -> ConfigErrors
 fn check_secret(source: &Source, variable: &str, text: &str) -> Option<Result<(), KeyError>> {
     match &source.secrets {
         Secrets::Named(names) if names.iter().any(|name| name.variable == variable) => {
-            Some(SigningKey::parse(source.verify, text).map(drop))
+            Some(SigningKey::parse(&source.verify.scheme, text).map(drop))
         }
         Secrets::DerivedFrom(master) if master == variable => {
-            Some(derive_secret(source.verify, text, "tenant").map(drop))
+            Some(derive_secret(&source.verify.scheme, text, "tenant").map(drop))
         }
         Secrets::Named(_) | Secrets::DerivedFrom(_) | Secrets::PerTenant(_) => None,
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use fencepost_identity::{
     config::{SecretName, Secrets, Source},
-    signature::{SigningKey, derive_secret, sign},
+    signature::{Scheme, Sending, SigningKey, derive_secret, sign},
 };
 
 use super::{
@@ -52,6 +52,8 @@ impl Sign {
 pub(super) struct Signer {
     /// The path of the source's hook at the edge.
     pub(super) path: String,
+    segment: Option<String>,
+    scheme: Scheme,
     key: SigningKey,
 }
 
@@ -64,21 +66,36 @@ impl Signer {
         let project = std::mem::take(&mut environment.errors).or(project)?;
         let source = source(&project, name)?;
         let secret = secret(&mut environment, source, tenant)?;
-        let key = SigningKey::parse(source.verify, &secret)
+        let scheme = source.verify.scheme.clone();
+        let key = SigningKey::parse(&scheme, &secret)
             .map_err(|error| CliError::Usage(format!("the secret of source `{name}`: {error}")))?;
+        let segment = tenant.map(|tenant| RouteTenant::new(tenant).0);
         let mut path = format!("/hooks/{name}");
-        if let Some(tenant) = tenant {
-            path = format!("{path}/{}", RouteTenant::new(tenant).segment());
+        if let Some(segment) = &segment {
+            path = format!("{path}/{segment}");
         }
-        Ok(Self { path, key })
+        Ok(Self {
+            path,
+            segment,
+            scheme,
+            key,
+        })
     }
 
     /// The headers of one delivery. Each has a message id of its own: none of them says which
     /// report it is.
-    pub(super) fn headers(&self, body: &[u8]) -> Result<Vec<(&'static str, String)>, CliError> {
+    pub(super) fn headers(&self, body: &[u8]) -> Result<Vec<(String, String)>, CliError> {
         let message_id = format!("msg_{:032x}", rand::random::<u128>());
         let now = u64::try_from(UnixMillis::of_this_machine().get() / 1000).unwrap_or(0);
-        sign(&self.key, &message_id, now, body).map_err(|e| CliError::Failed(e.to_string()))
+        let sending = Sending {
+            method: "POST",
+            segment: self.segment.as_deref(),
+            message_id: &message_id,
+            now,
+            body,
+        };
+        let headers = sign(&self.scheme, &self.key, &sending);
+        headers.map_err(|error| CliError::Failed(error.to_string()))
     }
 }
 
@@ -125,8 +142,10 @@ pub(super) fn secret(
     let secret = std::mem::take(&mut environment.errors).or(secret)?;
     let text = String::from_utf8_lossy(secret.expose()).into_owned();
     match (&source.secrets, tenant) {
-        (Secrets::DerivedFrom(_), Some(tenant)) => derive_secret(source.verify, &text, tenant)
-            .map_err(|error| CliError::Usage(format!("{name}: {error}"))),
+        (Secrets::DerivedFrom(_), Some(tenant)) => {
+            derive_secret(&source.verify.scheme, &text, tenant)
+                .map_err(|error| CliError::Usage(format!("{name}: {error}")))
+        }
         (Secrets::Named(_) | Secrets::PerTenant(_) | Secrets::DerivedFrom(_), _) => Ok(text),
     }
 }

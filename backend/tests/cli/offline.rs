@@ -1,6 +1,9 @@
 //! Commands that need nothing to be running.
 
-use fencepost_identity::signature::{Presented, Preset, SigningKey, Verdict, derive_secret};
+use fencepost_identity::{
+    config::Verify,
+    signature::{Presented, Request, SigningKey, Verdict, derive_secret},
+};
 use serde_json::{Value, json};
 
 use super::{GITHUB_SECRET, Place, project_folder};
@@ -124,10 +127,16 @@ fn what_sign_prints_is_what_a_source_verifies() {
     let signed = place.run_with(&["sign", "--source", "github-comments", "-"], body);
     assert_eq!(signed.code, Some(0));
     let (name, value) = signed.stdout.trim_end().split_once(": ").unwrap();
-    let presented = Presented::read(Preset::Github, &[(name, value.as_bytes())]).unwrap();
-    let keys = [SigningKey::parse(Preset::Github, GITHUB_SECRET).unwrap()];
+    let github = Verify::parse("verify = \"github\"").unwrap().scheme;
+    let request = Request {
+        method: "POST",
+        segment: None,
+        headers: &[(name, value.as_bytes())],
+    };
+    let presented = Presented::read(&github, &request).unwrap();
+    let keys = [SigningKey::parse(&github, GITHUB_SECRET).unwrap()];
     let verdict = presented.verify(&keys, body.as_bytes(), 0);
-    assert!(matches!(verdict, Verdict::Signed { by: 0 }), "{verdict:?}");
+    assert!(matches!(verdict, Verdict::Signed(_)), "{verdict:?}");
 }
 
 #[test]
@@ -160,7 +169,10 @@ fn the_secret_that_is_printed_for_a_tenant_is_the_one_that_the_edge_derives() {
     let master = "master-0123456789";
     let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", master);
     let ran = place.run(&["secret", "--tenant", "acme"]);
-    let expected = derive_secret(Preset::StandardWebhooks, master, "acme").unwrap();
+    let standard = Verify::parse("verify = \"standard-webhooks\"")
+        .unwrap()
+        .scheme;
+    let expected = derive_secret(&standard, master, "acme").unwrap();
     assert_eq!(
         (ran.code, ran.stdout.trim_end()),
         (Some(0), expected.as_str())

@@ -9,7 +9,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use fencepost_identity::signature::{Presented, Preset, SigningKey, Verdict};
+use fencepost_identity::{
+    config::Verify,
+    signature::{Presented, Request, SigningKey, Verdict},
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -31,11 +34,16 @@ async fn hook(
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_bytes()))
         .collect();
-    let keys = [SigningKey::parse(Preset::Github, GITHUB_SECRET).unwrap()];
-    let verdict = Presented::read(Preset::Github, &pairs)
-        .unwrap()
-        .verify(&keys, &body, 0);
-    assert!(matches!(verdict, Verdict::Signed { by: 0 }), "{verdict:?}");
+    let github = Verify::parse("verify = \"github\"").unwrap().scheme;
+    let keys = [SigningKey::parse(&github, GITHUB_SECRET).unwrap()];
+    let request = Request {
+        method: "POST",
+        segment: None,
+        headers: &pairs,
+    };
+    let presented = Presented::read(&github, &request).unwrap();
+    let verdict = presented.verify(&keys, &body, 0);
+    assert!(matches!(verdict, Verdict::Signed(_)), "{verdict:?}");
     assert_eq!(&body[..], BODY.as_bytes());
     assert_eq!(headers["x-github-event"], "issue_comment");
     let mut seen = seen.lock().unwrap();

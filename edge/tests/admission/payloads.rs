@@ -1,6 +1,5 @@
 //! Payloads that are no identity, and events that are no report.
 
-use fencepost_identity::signature::Preset;
 use serde_json::json;
 
 use crate::world::{Request, SECRET, World, comment, event};
@@ -37,12 +36,7 @@ fn payloads_that_are_no_identity_are_refused_with_their_code() {
     }
     let revision = |rev: &str| {
         let body = format!(r#"{{"tenant":"acme","id":1,"rev":{rev}}}"#);
-        world.deliver(&Request::signed(
-            "/hooks/rotating",
-            body,
-            Preset::Github,
-            SECRET,
-        ))
+        world.deliver(&Request::signed("/hooks/rotating", body, "github", SECRET))
     };
     revision("-1").is_refused(400, "not_a_revision", "not_a_revision");
     let too_large = revision("9223372036854775808");

@@ -1,8 +1,10 @@
 //! Signatures, the window, and whose secret it is.
 
-use fencepost_identity::signature::{Preset, derive_secret};
+use fencepost_identity::signature::derive_secret;
 
-use crate::world::{COMMENT, EVENT, NOW, OLD_SECRET, Request, SECRET, World, comment, event};
+use crate::world::{
+    COMMENT, EVENT, NOW, OLD_SECRET, Request, SECRET, World, comment, event, scheme,
+};
 
 #[test]
 fn github_signatures_are_checked() {
@@ -112,7 +114,7 @@ fn a_secret_is_live_until_its_end() {
     let body = r#"{"tenant":"acme","id":1,"rev":1,"text":"t"}"#;
     let deliver = |now, secret| {
         let path = "/hooks/rotating";
-        World::at(now).deliver(&Request::signed(path, body, Preset::Github, secret))
+        World::at(now).deliver(&Request::signed(path, body, "github", secret))
     };
     // 2027-01-15T08:00:00Z is NOW.
     let seen = deliver(NOW, OLD_SECRET);
@@ -130,12 +132,7 @@ fn a_secret_is_live_until_its_end() {
 fn a_sender_names_only_the_tenants_that_it_may() {
     let deliver = |tenant: &str| {
         let body = format!(r#"{{"tenant":{tenant},"id":1,"rev":1,"text":"t"}}"#);
-        World::new().deliver(&Request::signed(
-            "/hooks/rotating",
-            body,
-            Preset::Github,
-            SECRET,
-        ))
+        World::new().deliver(&Request::signed("/hooks/rotating", body, "github", SECRET))
     };
     deliver(r#""acme""#).is_stored();
     deliver("7").is_stored();
@@ -148,14 +145,9 @@ fn a_sender_names_only_the_tenants_that_it_may() {
 fn a_tenant_of_the_route_signs_with_a_secret_of_its_own() {
     let world = World::new();
     let derived = |signer: &str, path: &str| {
-        let secret = derive_secret(Preset::StandardWebhooks, SECRET, signer).unwrap();
+        let secret = derive_secret(&scheme("standard-webhooks"), SECRET, signer).unwrap();
         let path = format!("/hooks/derived/{path}");
-        world.deliver(&Request::signed(
-            &path,
-            EVENT,
-            Preset::StandardWebhooks,
-            &secret,
-        ))
+        world.deliver(&Request::signed(&path, EVENT, "standard-webhooks", &secret))
     };
     assert_eq!(
         derived("acme", "acme").is_stored().identity.tenant.as_str(),
@@ -173,7 +165,7 @@ fn a_tenant_of_the_route_signs_with_a_secret_of_its_own() {
 
     let own = |tenant: &str| {
         let path = format!("/hooks/own-secret/{tenant}");
-        world.deliver(&Request::signed(&path, EVENT, Preset::Github, SECRET))
+        world.deliver(&Request::signed(&path, EVENT, "github", SECRET))
     };
     let seen = own("acme");
     assert_eq!(seen.asked[0], "secret_of_acme");
@@ -186,7 +178,7 @@ fn a_tenant_of_the_route_signs_with_a_secret_of_its_own() {
         seen.asked.is_empty(),
         "what a sender writes is no variable's name"
     );
-    let forged = Request::signed("/hooks/own-secret/acme", EVENT, Preset::Github, OLD_SECRET);
+    let forged = Request::signed("/hooks/own-secret/acme", EVENT, "github", OLD_SECRET);
     assert_eq!(
         world.deliver(&forged).answer,
         stranger.answer,

@@ -9,9 +9,9 @@ use fencepost_edge::{
     Answer, Delivery, Host, Interrupted, Post, PostError, Reply, VariableUnavailable, handle,
 };
 use fencepost_identity::{
-    config::Sources,
+    config::{Sources, Verify},
     envelope::{EdgeSecret, Envelope, Seal, open},
-    signature::{Preset, SigningKey, sign},
+    signature::{Scheme, Sending, SigningKey, sign},
 };
 use futures::executor::block_on;
 use serde_json::Value;
@@ -170,6 +170,7 @@ impl World {
         let delivery = Delivery {
             method: &request.method,
             path: &request.path,
+            query: request.query.as_deref(),
             headers: &headers,
         };
         let mut chunks = request.chunks.clone();
@@ -347,6 +348,7 @@ impl Seen {
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
+    pub(crate) query: Option<String>,
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     pub(crate) chunks: Vec<Vec<u8>>,
     pub(crate) interrupted: bool,
@@ -359,22 +361,27 @@ impl Request {
         Self {
             method,
             path,
+            query: None,
             headers: vec![],
             chunks,
             interrupted: false,
         }
     }
 
-    pub(crate) fn signed(
-        path: &str,
-        body: impl Into<Vec<u8>>,
-        preset: Preset,
-        secret: &str,
-    ) -> Self {
+    pub(crate) fn signed(path: &str, body: impl Into<Vec<u8>>, preset: &str, secret: &str) -> Self {
         let mut request = Self::new(path, body);
-        let key = SigningKey::parse(preset, secret).unwrap();
-        for (name, value) in sign(&key, "msg_1", NOW, &request.chunks[0]).unwrap() {
-            request.headers.push((name.to_owned(), value.into_bytes()));
+        let scheme = scheme(preset);
+        let key = SigningKey::parse(&scheme, secret).unwrap();
+        let sending = Sending {
+            method: "POST",
+            segment: None,
+            message_id: "msg_1",
+            now: NOW,
+            body: &request.chunks[0],
+        };
+        for (name, value) in sign(&scheme, &key, &sending).unwrap() {
+            let name = name.to_ascii_lowercase();
+            request.headers.push((name, value.into_bytes()));
         }
         request
     }
@@ -396,12 +403,19 @@ impl Request {
     }
 }
 
+/// The scheme of a preset.
+pub(crate) fn scheme(preset: &str) -> Scheme {
+    Verify::parse(&format!("verify = \"{preset}\""))
+        .unwrap()
+        .scheme
+}
+
 pub(crate) fn comment(body: impl Into<Vec<u8>>) -> Request {
-    Request::signed("/hooks/comments", body, Preset::Github, SECRET)
+    Request::signed("/hooks/comments", body, "github", SECRET)
 }
 
 pub(crate) fn event(body: impl Into<Vec<u8>>) -> Request {
-    Request::signed("/hooks/events", body, Preset::StandardWebhooks, WHSEC)
+    Request::signed("/hooks/events", body, "standard-webhooks", WHSEC)
 }
 
 pub(crate) const EVENT: &str = r#"{"id":"r-1","text":"hello"}"#;

@@ -87,7 +87,7 @@ fn secret_name(item: &Item<'_, '_>) -> Option<SecretName> {
 
 /// A variable's name as Spin has it. A secret itself, pasted here by mistake, is told apart by its
 /// characters and not repeated.
-fn variable(text: &str) -> Result<String, &'static str> {
+pub(super) fn variable(text: &str) -> Result<String, &'static str> {
     let plain = text.replacen("{tenant}", "t", 1);
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
     if plain.starts_with(|first: char| first.is_ascii_lowercase()) && plain.bytes().all(allowed) {

@@ -3,6 +3,7 @@
 use super::{
     Item, Section,
     secrets::{Secrets, secrets},
+    verify::{Verify, verify},
 };
 use crate::{
     canonical::to_canonical,
@@ -10,7 +11,7 @@ use crate::{
     json::Value,
     mapping::{Mapping, TenantForm, VersionForm},
     pointer::Pointer,
-    signature::Preset,
+    signature::{Algorithm, Scheme},
 };
 
 const BODY_BYTES_DEFAULT: u64 = 1_048_576;
@@ -25,8 +26,8 @@ const ACK_DEADLINE_MS_MAX: u64 = 60_000;
 pub struct Source {
     /// The segment of its route: 1 to 64 of `a-z 0-9 - _`.
     pub name: String,
-    /// How its signature is made.
-    pub verify: Preset,
+    /// How its deliveries are verified.
+    pub verify: Verify,
     /// Which variables hold its secrets.
     pub secrets: Secrets,
     /// Which tenants its sender may name.
@@ -37,6 +38,8 @@ pub struct Source {
     pub filter: Vec<Filter>,
     /// The most bytes of a body.
     pub max_body_bytes: usize,
+    /// What to do with a compressed body.
+    pub content_encoding: ContentEncoding,
     /// How long the sender waits for the report to be stored, in milliseconds.
     pub ack_deadline_ms: u64,
     /// How its reports are identified.
@@ -47,6 +50,17 @@ pub struct Source {
     pub input: Vec<(String, Pointer)>,
     /// For people only, by name.
     pub links: Vec<(String, Pointer)>,
+}
+
+/// What to do with a body that the sender has compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentEncoding {
+    /// Refuse it: nobody has said which bytes are signed.
+    Refused,
+    /// The signature covers the bytes as they were sent.
+    Wire,
+    /// The signature covers the bytes that they decompress to.
+    Decoded,
 }
 
 /// Which tenants a sender may name.
@@ -100,7 +114,7 @@ impl Source {
                 "a source is named by 1 to 64 of a-z 0-9 - _: its name is part of its route",
             );
         }
-        let verify = table.require("verify").and_then(|item| preset(&item));
+        let verify = table.require("verify").and_then(|item| verify(&item));
         let identity = table.require("identity").and_then(|item| item.table());
         let order_and_mapping = identity.and_then(|table| mapping(table, default_namespace.ok()));
         let tenant = order_and_mapping
@@ -109,6 +123,12 @@ impl Source {
         let secrets = table
             .require("secrets")
             .and_then(|item| secrets(&item, tenant.as_ref()));
+        if let (Some(verify), Some(secrets)) = (&verify, &secrets) {
+            check_derivation(item, &verify.scheme, secrets);
+        }
+        if let (Some(verify), Some(tenant)) = (&verify, &tenant) {
+            check_url(item, &verify.scheme, tenant);
+        }
         let senders = senders(&mut table, tenant.as_ref());
         let pipeline = table.require("pipeline").and_then(|item| item.text());
         let filter = table
@@ -120,6 +140,11 @@ impl Source {
                 item.integer(1, BODY_BYTES_MAX)
             })
             .and_then(|bytes| usize::try_from(bytes).ok());
+        let content_encoding = table
+            .get("content_encoding")
+            .map_or(Some(ContentEncoding::Refused), |item| {
+                content_encoding(&item)
+            });
         let ack_deadline_ms = table
             .get("ack_deadline_ms")
             .map_or(Some(ACK_DEADLINE_MS_DEFAULT), |item| {
@@ -139,6 +164,7 @@ impl Source {
             pipeline: pipeline?.to_owned(),
             filter: filter?,
             max_body_bytes: max_body_bytes?,
+            content_encoding: content_encoding?,
             ack_deadline_ms: ack_deadline_ms?,
             mapping,
             order,
@@ -157,28 +183,41 @@ impl Source {
     }
 }
 
-fn preset(item: &Item<'_, '_>) -> Option<Preset> {
-    if item.as_table().is_some() {
-        let known = Preset::NAMES.join("`, `");
-        item.error(format!(
-            "schemes of your own are not supported; presets are `{known}`"
-        ));
-        return None;
+fn content_encoding(item: &Item<'_, '_>) -> Option<ContentEncoding> {
+    match item.text()? {
+        "wire" => Some(ContentEncoding::Wire),
+        "decoded" => Some(ContentEncoding::Decoded),
+        _ => {
+            item.error(
+                "which bytes are signed: \"wire\", as they are sent, or \"decoded\", what they \
+                 decompress to",
+            );
+            None
+        }
     }
-    let name = item.text()?;
-    let preset = Preset::from_name(name);
-    if preset.is_none() {
-        let near = |known: &&&str| strsim::damerau_levenshtein(name, known);
-        let nearest = Preset::NAMES
-            .iter()
-            .min_by_key(near)
-            .copied()
-            .unwrap_or_default();
-        item.error(format!(
-            "this preset is not known; did you mean `{nearest}`?"
-        ));
+}
+
+/// Notes secrets that can't be derived.
+fn check_derivation(item: &Item<'_, '_>, scheme: &Scheme, secrets: &Secrets) {
+    let derivable = match scheme {
+        Scheme::Signed(signed) => signed.algorithm != Algorithm::Ed25519,
+        Scheme::Token(_) => true,
+        Scheme::Basic => false,
+    };
+    if !derivable && matches!(secrets, Secrets::DerivedFrom(_)) {
+        item.error("no secret can be derived under this scheme: name a variable for each");
     }
-    preset
+}
+
+/// Notes a URL that needs the route's tenant where there is none.
+fn check_url(item: &Item<'_, '_>, scheme: &Scheme, tenant: &TenantForm) {
+    let Scheme::Signed(signed) = scheme else {
+        return;
+    };
+    let url = signed.url.as_deref().unwrap_or_default();
+    if url.contains("{tenant}") && tenant != &TenantForm::Route {
+        item.error("`{tenant}` in the URL needs tenant = { route = true }");
+    }
 }
 
 fn mapping(

@@ -1,10 +1,10 @@
 //! The code: over which bytes it is made, and by which secrets.
 
-use fencepost_identity::signature::{BadMessageId, Presented, Preset, Verdict, sign};
+use fencepost_identity::signature::{Sending, SignError, sign};
 
 use crate::fixtures::{
-    BODY, GITHUB, GOOD, MISMATCH, NOW, OLD_SECRET, OLD_STANDARD, OLD_WHSEC, SECRET, SIGNED,
-    STANDARD, Standard, WHSEC, github, key,
+    BODY, GITHUB, GOOD, MISMATCH, NOW, OLD_SECRET, OLD_STANDARD, OLD_WHSEC, Outcome, SECRET,
+    SIGNED, STANDARD, Standard, WHSEC, check, github, key, scheme,
 };
 
 #[test]
@@ -62,21 +62,32 @@ fn published_vectors_verify() {
 fn our_own_vectors_verify_and_are_what_we_sign() {
     assert_eq!(github(GITHUB.as_bytes(), &[SECRET], BODY), SIGNED);
     assert_eq!(GOOD.check(), SIGNED);
+    let signed = |preset: &str, secret: &str, message_id: &str| {
+        let sending = Sending {
+            method: "POST",
+            segment: None,
+            message_id,
+            now: NOW,
+            body: BODY,
+        };
+        sign(&scheme(preset), &key(preset, secret), &sending)
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        sign(&key(Preset::Github, SECRET), "ignored", NOW, BODY).unwrap(),
-        [("x-hub-signature-256", GITHUB.to_owned())]
+        signed("github", SECRET, "ignored").unwrap(),
+        [pair("X-Hub-Signature-256", GITHUB)]
     );
     assert_eq!(
-        sign(&key(Preset::StandardWebhooks, WHSEC), "msg_1", NOW, BODY).unwrap(),
+        signed("standard-webhooks", WHSEC, "msg_1").unwrap(),
         [
-            ("webhook-id", "msg_1".to_owned()),
-            ("webhook-timestamp", "1800000000".to_owned()),
-            ("webhook-signature", STANDARD.to_owned()),
+            pair("webhook-id", "msg_1"),
+            pair("webhook-timestamp", "1800000000"),
+            pair("webhook-signature", STANDARD),
         ]
     );
     for id in ["", "msg.1", "a b", "é"] {
-        let signed = sign(&key(Preset::StandardWebhooks, WHSEC), id, NOW, BODY);
-        assert_eq!(signed, Err(BadMessageId), "{id:?}");
+        let signed = signed("standard-webhooks", WHSEC, id);
+        assert_eq!(signed, Err(SignError::BadMessageId), "{id:?}");
     }
 }
 
@@ -196,14 +207,14 @@ fn every_live_secret_is_tried() {
     let old = b"sha256=9e727812447531daec04e4e973423f139d00c807ec0886b45f1d18387399967c";
     assert_eq!(
         github(old, &[SECRET, OLD_SECRET], BODY),
-        Ok(Verdict::Signed { by: 1 })
+        Ok(Outcome::Signed(1))
     );
     let rotated = Standard {
         signature: OLD_STANDARD,
         secrets: &[WHSEC, OLD_WHSEC],
         ..GOOD
     };
-    assert_eq!(rotated.check(), Ok(Verdict::Signed { by: 1 }));
+    assert_eq!(rotated.check(), Ok(Outcome::Signed(1)));
     for list in [
         format!("{OLD_STANDARD} {STANDARD}"),
         format!("v1a,AAAA {STANDARD}"),
@@ -222,9 +233,13 @@ fn every_live_secret_is_tried() {
 }
 
 #[test]
-fn a_key_of_another_preset_never_signs() {
+fn a_key_of_another_scheme_never_signs() {
     let headers = [("x-hub-signature-256", GITHUB.as_bytes())];
-    let presented = Presented::read(Preset::Github, &headers).unwrap();
-    let key = key(Preset::StandardWebhooks, WHSEC); // decodes to the same bytes
-    assert_eq!(presented.verify(&[key], BODY, NOW), Verdict::Mismatch);
+    let token = key("gitlab-token", SECRET);
+    let checked = check(&scheme("github"), &headers, &[token], BODY, NOW);
+    assert_eq!(checked, MISMATCH);
+    let shown = [("x-gitlab-token", SECRET.as_bytes())];
+    let code = key("github", SECRET);
+    let checked = check(&scheme("gitlab-token"), &shown, &[code], BODY, NOW);
+    assert_eq!(checked, MISMATCH);
 }

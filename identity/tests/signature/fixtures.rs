@@ -1,6 +1,9 @@
 //! Secrets, bodies and signatures that the other files take for granted.
 
-use fencepost_identity::signature::{FormatError, Presented, Preset, SigningKey, Verdict};
+use fencepost_identity::{
+    config::Verify,
+    signature::{FormatError, Presented, Proven, Request, Scheme, SigningKey, Verdict},
+};
 
 pub(crate) const SECRET: &str = "fp_test_secret_0123456789abcdef";
 pub(crate) const OLD_SECRET: &str = "fp_old_secret_0123456789abcdef";
@@ -13,17 +16,59 @@ pub(crate) const GITHUB: &str =
 pub(crate) const STANDARD: &str = "v1,mm2OdA021t2H6MqxqHHknyJP8cKIAf50uJ/0NDwZxpY=";
 pub(crate) const OLD_STANDARD: &str = "v1,kX7SGx3JvDYiORIYmCxni5hBpLE04AIRLxVaEiAelSs=";
 
-pub(crate) fn key(preset: Preset, text: &str) -> SigningKey {
-    SigningKey::parse(preset, text).unwrap()
+/// The scheme of a preset, or of a table as TOML has it in one line.
+pub(crate) fn scheme(verify: &str) -> Scheme {
+    let verify = match verify.starts_with('{') {
+        true => format!("verify = {verify}"),
+        false => format!("verify = \"{verify}\""),
+    };
+    Verify::parse(&verify).unwrap().scheme
 }
 
-pub(crate) fn github(value: &[u8], secrets: &[&str], body: &[u8]) -> Result<Verdict, FormatError> {
-    let keys: Vec<_> = secrets
-        .iter()
-        .map(|text| key(Preset::Github, text))
-        .collect();
-    let presented = Presented::read(Preset::Github, &[("X-Hub-Signature-256", value)])?;
-    Ok(presented.verify(&keys, body, NOW))
+pub(crate) fn key(preset: &str, text: &str) -> SigningKey {
+    SigningKey::parse(&scheme(preset), text).unwrap()
+}
+
+/// What a scheme says of a delivery with these headers.
+pub(crate) fn check(
+    scheme: &Scheme,
+    headers: &[(&str, &[u8])],
+    keys: &[SigningKey],
+    body: &[u8],
+    now: u64,
+) -> Checked {
+    let request = Request {
+        method: "POST",
+        segment: None,
+        headers,
+    };
+    Ok(
+        match Presented::read(scheme, &request)?.verify(keys, body, now) {
+            Verdict::Signed(proven) => Outcome::Signed(proven.by),
+            Verdict::Mismatch => Outcome::Mismatch,
+            Verdict::OutOfWindow(Proven { skew_seconds, .. }) => {
+                Outcome::OutOfWindow(skew_seconds.unwrap())
+            }
+            Verdict::Payload(_) => Outcome::InPayload,
+        },
+    )
+}
+
+/// A verdict without what these tests don't look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Signed(usize),
+    Mismatch,
+    OutOfWindow(i64),
+    InPayload,
+}
+
+pub(crate) type Checked = Result<Outcome, FormatError>;
+
+pub(crate) fn github(value: &[u8], secrets: &[&str], body: &[u8]) -> Checked {
+    let keys: Vec<_> = secrets.iter().map(|text| key("github", text)).collect();
+    let headers = [("X-Hub-Signature-256", value)];
+    check(&scheme("github"), &headers, &keys, body, NOW)
 }
 
 /// A delivery by Standard Webhooks, signed with `WHSEC` unless something is changed.
@@ -46,21 +91,18 @@ pub(crate) const GOOD: Standard<'_> = Standard {
 };
 
 impl Standard<'_> {
-    pub(crate) fn check(&self) -> Result<Verdict, FormatError> {
-        let keys = self
-            .secrets
-            .iter()
-            .map(|text| key(Preset::StandardWebhooks, text));
-        let keys: Vec<_> = keys.collect();
+    pub(crate) fn check(&self) -> Checked {
+        let secrets = self.secrets.iter();
+        let keys: Vec<_> = secrets.map(|text| key("standard-webhooks", text)).collect();
         let headers = [
             ("webhook-id", self.id.as_bytes()),
             ("webhook-timestamp", self.timestamp.as_bytes()),
             ("webhook-signature", self.signature.as_bytes()),
         ];
-        let presented = Presented::read(Preset::StandardWebhooks, &headers)?;
-        Ok(presented.verify(&keys, self.body, self.now))
+        let scheme = scheme("standard-webhooks");
+        check(&scheme, &headers, &keys, self.body, self.now)
     }
 }
 
-pub(crate) const SIGNED: Result<Verdict, FormatError> = Ok(Verdict::Signed { by: 0 });
-pub(crate) const MISMATCH: Result<Verdict, FormatError> = Ok(Verdict::Mismatch);
+pub(crate) const SIGNED: Checked = Ok(Outcome::Signed(0));
+pub(crate) const MISMATCH: Checked = Ok(Outcome::Mismatch);

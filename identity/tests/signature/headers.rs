@@ -1,9 +1,10 @@
 //! The headers: read exactly, or refused.
 
-use fencepost_identity::signature::{FormatError, Presented, Preset};
+use fencepost_identity::signature::{FormatError, Presented, Request};
 
 use crate::fixtures::{
-    BODY, GITHUB, GOOD, MISMATCH, NOW, SECRET, SIGNED, STANDARD, Standard, WHSEC, github, key,
+    BODY, GITHUB, GOOD, MISMATCH, NOW, SECRET, SIGNED, STANDARD, Standard, WHSEC, check, github,
+    key, scheme,
 };
 
 #[test]
@@ -44,8 +45,15 @@ fn github_signatures_are_read_exactly() {
 #[test]
 fn headers_stand_once_whatever_their_case() {
     let good = GITHUB.as_bytes();
-    let read =
-        |headers: &[(&str, &'static [u8])]| Presented::read(Preset::Github, headers).map(drop);
+    let github = scheme("github");
+    let read = |headers: &[(&str, &'static [u8])]| {
+        let request = Request {
+            method: "POST",
+            segment: None,
+            headers,
+        };
+        Presented::read(&github, &request).map(drop)
+    };
     assert_eq!(
         read(&[
             ("x-HUB-signature-256", good),
@@ -70,8 +78,8 @@ fn standard_webhooks_headers_stand_once_in_either_spelling() {
         ("Webhook-Signature", STANDARD.as_bytes()),
     ];
     let read = |headers: &[(&str, &'static [u8])]| {
-        let presented = Presented::read(Preset::StandardWebhooks, headers)?;
-        Ok(presented.verify(&[key(Preset::StandardWebhooks, WHSEC)], BODY, NOW))
+        let keys = [key("standard-webhooks", WHSEC)];
+        check(&scheme("standard-webhooks"), headers, &keys, BODY, NOW)
     };
     assert_eq!(read(&ALL), SIGNED);
     let svix = ALL.map(|(name, value)| (name.replace("Webhook", "svix"), value));
