@@ -6,4 +6,5 @@
 mod codes;
 mod fixtures;
 mod headers;
+mod stamps;
 mod times_and_secrets;
