@@ -1,23 +1,30 @@
-//! Signature cases as data.
+//! Signature cases as data, a second implementation that judges deliveries, and deliveries made by
+//! damaging right ones.
 //!
 //! [`cases`] reads `cases.json`, which stands beside this crate and was computed by an independent
-//! program.
+//! program. [`Reference`] says what the signature of any delivery is worth, sharing no code with
+//! the product. [`generated`] makes as many further cases as one likes.
 //!
 //! Runners turn a [`Case`] into a delivery and compare what they see with its [`Expected`]. How a
 //! case is read is said in this crate's README.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "what tests read is embedded here; where it is wrong, they fail by panicking"
 )]
 
 mod case;
 mod configuration;
+mod generate;
+mod reference;
 
 pub use case::{Case, Expected, Header, Origin, Verdict, cases};
 pub use configuration::{
     Configuration, PIPELINE, configurations, refused_configurations, toml, variables,
 };
+pub use generate::generated;
+pub use reference::{Judgement, Reference};
 
 /// What `cases.json` is.
 #[derive(serde::Deserialize)]
