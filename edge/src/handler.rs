@@ -15,10 +15,7 @@ use crate::{
     secrets::{live_keys, required, unusable},
 };
 
-/// The variable with the secret that edge and backend share.
-pub const EDGE_SECRET: &str = "edge_secret";
-/// The variable with the backend's address: scheme, host and port.
-pub const BACKEND_URL: &str = "backend_url";
+pub use fencepost_identity::config::{BACKEND_URL, EDGE_SECRET};
 
 /// How much of a body that is refused is still read and dropped. A sender that is cut off while it
 /// writes sees a broken connection instead of the answer.

@@ -81,12 +81,18 @@ pub struct Proof {
 }
 
 /// A delivery whose sender is known.
-#[derive(Debug)]
 pub struct Proven<'b> {
     /// How.
     pub proof: Proof,
     /// The JSON that it carries, or what should be.
     document: Cow<'b, [u8]>,
+}
+
+impl std::fmt::Debug for Proven<'_> {
+    /// Without the payload, which no log may show.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Proven({:?}, {} bytes)", self.proof, self.document.len())
+    }
 }
 
 /// What a delivery turned out to be.
@@ -195,14 +201,15 @@ impl<'c, 'r> Entrance<'c, 'r> {
             body = coding.decode(body, limit)?;
         }
         let verdict = match verdict {
-            Verdict::Payload(rest) => finish(presented, rest, keys, &body, now)?,
+            Verdict::Payload(rest) => {
+                let form = self.source.verify.form.as_deref();
+                let document = body::document(form, Cow::Borrowed(&body));
+                finish(presented, rest, keys, document, now)?
+            }
             Verdict::Signed(_) | Verdict::Mismatch | Verdict::OutOfWindow(_) => verdict,
         };
         let proof = keys.proof(&verdict)?;
-        let document = match &self.source.verify.form {
-            Some(field) => body::json_of(field, body)?,
-            None => body,
-        };
+        let document = body::document(self.source.verify.form.as_deref(), body)?;
         Ok(Proven { proof, document })
     }
 
@@ -247,14 +254,18 @@ fn finish<'s>(
     presented: &Presented<'s, '_>,
     rest: InPayload<'s>,
     keys: &Keys,
-    body: &[u8],
+    document: Result<Cow<'_, [u8]>, Refusal>,
     now: u64,
 ) -> Result<Verdict<'s>, Refusal> {
-    let payload = match (json::parse(body), &rest) {
+    let payload = match &document {
+        Ok(document) => json::parse(document).map_err(Refusal::from),
+        Err(refusal) => Err(refusal.clone()),
+    };
+    let payload = match (payload, &rest) {
         (Ok(payload), _) => payload,
         // Nothing is proven yet, so nothing is told.
         (Err(_), InPayload::Token(_)) => return Ok(Verdict::Mismatch),
-        (Err(refusal), InPayload::Stamp(..)) => return Err(refusal.into()),
+        (Err(refusal), InPayload::Stamp(..)) => return Err(refusal),
     };
     let verdict = presented.verify_payload(rest, &keys.keys, &payload, now);
     verdict.map_err(|error: FormatError| error.into())

@@ -5,12 +5,14 @@ mod reader;
 mod scheme;
 mod secrets;
 mod source;
+mod variables;
 mod verify;
 
 pub use preset::{preset_names, preset_text};
 pub use reader::{ConfigError, ConfigErrors, Document, Item, Section};
 pub use secrets::{SecretName, Secrets};
 pub use source::{ContentEncoding, Filter, Senders, Source};
+pub use variables::{BACKEND_URL, EDGE_SECRET};
 pub use verify::{Handshake, Verify};
 
 /// The tables of the file that only the backend reads further.
@@ -64,6 +66,11 @@ impl Sources {
                 ));
             }
             sources.push(source);
+        }
+        for (name, item) in table.iter().flat_map(Section::entries) {
+            if let Some(source) = sources.iter().find(|source| source.name == name) {
+                variables::check_tenants(source, &sources, &item);
+            }
         }
         Self(sources)
     }

@@ -260,10 +260,74 @@ fn a_tenant_of_the_route_has_a_secret_of_its_own() {
         "[\"{tenant}{tenant}\"]",
         "[\"shared\"]",
         "{ derive_from = \"Ma\" }",
+        "{ derive_from = \"master_{tenant}\" }",
         "{}",
         "[]",
     ] {
         assert!(secrets(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn no_tenant_names_another_secret() {
+    let fixed = |name: &str, tenant: &str, secrets: &str| {
+        COMPLETE
+            .replacen("{ pointer = \"/repository/owner/id\" }", tenant, 1)
+            .replacen("github_secret", secrets, 1)
+            .replace("github-comments", name)
+            .replace("github-issue-comment", name)
+            .replacen("github_old", &format!("{secrets}_old"), 1)
+    };
+    let read = |pattern: &str, other: &str| {
+        let route = fixed("routed", "{ route = true }", pattern);
+        let (sources, _) = other.split_once("[pipeline").unwrap();
+        parse(&format!("{sources}{route}"))
+    };
+    let acme = fixed("acme", "{ value = \"acme\" }", "github_acme");
+    let refused = [
+        ("{tenant}", "the tenant `edge_secret`"),
+        ("backend_{tenant}", "the tenant `url`"),
+        ("b{tenant}l", "the tenant `ackend_ur`"),
+        ("github_acme_{tenant}", "the tenant `old`"),
+    ];
+    for (pattern, expected) in refused {
+        let mistakes = read(pattern, &acme).unwrap_err();
+        assert!(mistakes.contains(expected), "{mistakes}");
+    }
+    // A tenant's own secret may stand in a source of its own.
+    let one = acme.replacen(
+        ", { name = \"github_acme_old\", not_after = 2027-01-01T00:00:00Z }",
+        "",
+        1,
+    );
+    assert_ne!(one, acme);
+    assert!(read("github_{tenant}", &one).is_ok());
+    let stranger = one.replacen("{ value = \"acme\" }", "{ value = \"globex\" }", 1);
+    let mistakes = read("github_{tenant}", &stranger).unwrap_err();
+    assert!(
+        mistakes.contains("`github_acme` for its secret"),
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn a_filter_compares_integers_however_they_are_written() {
+    let text = COMPLETE.replacen("7, true", "+7, -0, 1_000", 1);
+    let source = parse(&text)
+        .unwrap()
+        .get("github-comments")
+        .unwrap()
+        .clone();
+    for (value, matches) in [
+        ("7", true),
+        ("0", true),
+        ("-0", true),
+        ("1000", true),
+        ("1", false),
+    ] {
+        let payload = format!("{{\"action\":{value}}}");
+        let payload = json::parse(payload.as_bytes()).unwrap();
+        assert_eq!(source.filter[0].matches(&payload), matches, "{value}");
     }
 }
 

@@ -64,19 +64,33 @@ fn inflate(body: &[u8], limit: usize) -> Result<Vec<u8>, Refusal> {
     }
 }
 
+/// The JSON of a body, which a source may take as a form with this field.
+pub(super) fn document<'b>(
+    form: Option<&str>,
+    body: Cow<'b, [u8]>,
+) -> Result<Cow<'b, [u8]>, Refusal> {
+    match form {
+        Some(field) => json_of(field, body),
+        None => Ok(body),
+    }
+}
+
 /// The JSON of a body that may be a form. It is one where it begins with the field's name and `=`,
-/// as no JSON does: the signed bytes decide, and no header that anybody may change.
-pub(super) fn json_of<'b>(field: &str, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Refusal> {
-    let value_of = |pair: &[u8]| {
-        let rest = pair.strip_prefix(field.as_bytes())?;
-        Some(decode_component(rest.strip_prefix(b"=")?))
-    };
-    if value_of(&body).is_none() {
+/// as no JSON does: the signed bytes decide, and no header that anybody may change. The field may
+/// stand once, however its name is spelled: two parsers would read two payloads.
+fn json_of<'b>(field: &str, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Refusal> {
+    let rest = body.strip_prefix(field.as_bytes());
+    if !rest.is_some_and(|rest| rest.starts_with(b"=")) {
         return Ok(body);
     }
-    let mut values = body.split(|byte| *byte == b'&').filter_map(value_of);
-    match (values.next(), values.next()) {
-        (Some(value), None) => Ok(Cow::Owned(value)),
+    let pairs = body.split(|byte| *byte == b'&').map(|pair| {
+        let mut parts = pair.splitn(2, |byte| *byte == b'=');
+        let name = parts.next().unwrap_or_default();
+        (name, parts.next().unwrap_or_default())
+    });
+    let mut named = pairs.filter(|(name, _)| decode_component(name) == field.as_bytes());
+    match (named.next(), named.next()) {
+        (Some((_, value)), None) => Ok(Cow::Owned(decode_component(value))),
         (None, _) | (Some(_), Some(_)) => Err(Refusal::Form),
     }
 }

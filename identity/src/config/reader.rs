@@ -90,6 +90,11 @@ impl<'d> Document<'d> {
         }
     }
 
+    /// The mistakes that were found so far.
+    pub(super) fn noted(&self) -> Vec<ConfigError> {
+        self.errors.borrow().clone()
+    }
+
     fn note(&self, span: Range<usize>, key: &str, message: impl Into<String>) {
         let line = line_of(self.text, span);
         let error = ConfigError {
@@ -302,13 +307,15 @@ impl<'s, 'd> Item<'s, 'd> {
         self.value.get_ref().as_str()
     }
 
-    /// The integer as the file has it or the truth value, for comparison with a JSON value.
+    /// The integer by its digits or the truth value, for comparison with a JSON value.
     #[must_use]
     pub fn as_scalar(&self) -> Option<String> {
         match self.value.get_ref() {
             DeValue::Boolean(value) => Some(value.to_string()),
             DeValue::Integer(integer) if integer.radix() == 10 => {
-                Some(integer.as_str().replace('_', ""))
+                let digits = integer.as_str().replace('_', "");
+                let digits = digits.strip_prefix('+').unwrap_or(&digits);
+                Some(if digits == "-0" { "0" } else { digits }.to_owned())
             }
             DeValue::Integer(_)
             | DeValue::String(_)

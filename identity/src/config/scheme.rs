@@ -1,6 +1,6 @@
 //! Reading the parts of a scheme.
 
-mod names;
+pub(super) mod names;
 mod signature;
 mod stamp;
 

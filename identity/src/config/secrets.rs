@@ -69,11 +69,13 @@ pub(super) fn secrets(item: &Item<'_, '_>, tenant: Option<&TenantForm>) -> Optio
 fn secret_name(item: &Item<'_, '_>) -> Option<SecretName> {
     let Some(mut table) = item.as_table() else {
         return Some(SecretName {
-            variable: item.parse(variable)?,
+            variable: item.parse(variable_of_tenants)?,
             not_after: None,
         });
     };
-    let variable = table.require("name").and_then(|item| item.parse(variable));
+    let variable = table
+        .require("name")
+        .and_then(|item| item.parse(variable_of_tenants));
     let not_after = match table.get("not_after") {
         None => Some(None),
         Some(item) => item.unix_seconds().map(Some),
@@ -85,12 +87,16 @@ fn secret_name(item: &Item<'_, '_>) -> Option<SecretName> {
     })
 }
 
+/// A variable's name as Spin has it, with `{tenant}` in it or without.
+fn variable_of_tenants(text: &str) -> Result<String, &'static str> {
+    variable(&text.replacen("{tenant}", "t", 1)).map(|_| text.to_owned())
+}
+
 /// A variable's name as Spin has it. A secret itself, pasted here by mistake, is told apart by its
 /// characters and not repeated.
 pub(super) fn variable(text: &str) -> Result<String, &'static str> {
-    let plain = text.replacen("{tenant}", "t", 1);
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-    if plain.starts_with(|first: char| first.is_ascii_lowercase()) && plain.bytes().all(allowed) {
+    if text.starts_with(|first: char| first.is_ascii_lowercase()) && text.bytes().all(allowed) {
         return Ok(text.to_owned());
     }
     Err("this must be the name of a variable (a-z, 0-9, _), not the secret itself")

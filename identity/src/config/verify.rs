@@ -4,7 +4,7 @@
 use super::{
     ConfigErrors, Document, Item, Section,
     preset::{preset_names, preset_text},
-    scheme::{Layers, scheme},
+    scheme::{Layers, names::header, scheme},
     secrets::variable,
 };
 use crate::signature::{Algorithm, Scheme};
@@ -102,13 +102,21 @@ fn on_preset<'s, 'd>(
     // Presets are read in tests, every one.
     let document = Document::parse(text).ok()?;
     let preset = document.root();
-    read(item, Layers::over(own, preset), Some(name.to_owned()))
+    let verify = read(item, Layers::over(own, preset), Some(name.to_owned()));
+    // What stands in the preset can be wrong together with what stands in the file.
+    for error in document.noted() {
+        item.error(format!(
+            "this doesn't fit the preset, in `{}`: {}",
+            error.key, error.message
+        ));
+    }
+    verify
 }
 
 fn read(item: &Item<'_, '_>, mut layers: Layers<'_, '_>, preset: Option<String>) -> Option<Verify> {
     let scheme = scheme(item, &mut layers);
     let handshake = handshake(item, &mut layers);
-    let form = layers.get("form").map(|item| item.text());
+    let form = layers.get("form").map(|item| item.parse(header));
     layers.finish();
     let (scheme, handshake) = (scheme?, handshake?);
     fits(item, &scheme, handshake.as_ref());
@@ -118,7 +126,7 @@ fn read(item: &Item<'_, '_>, mut layers: Layers<'_, '_>, preset: Option<String>)
         handshake,
         form: match form {
             None => None,
-            Some(form) => Some(form?.to_owned()),
+            Some(form) => Some(form?),
         },
     })
 }

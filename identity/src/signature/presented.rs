@@ -1,6 +1,6 @@
 //! The signature that came with a delivery, its form checked.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use super::{Encoding, Scheme, Signed, StampSource, Token, Word, scheme::Place, value::Codes};
 use crate::pointer::Pointer;
@@ -45,11 +45,22 @@ pub struct Request<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented<'s, 'r>(pub(super) What<'s, 'r>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum What<'s, 'r> {
     Signed(Box<Sealed<'s, 'r>>),
     Shown(Cow<'r, [u8]>),
     ShownInBody(&'s Pointer),
+}
+
+impl fmt::Debug for What<'_, '_> {
+    /// Without what is shown: it may be the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signed(sealed) => sealed.fmt(f),
+            Self::Shown(_) => f.write_str("Shown(redacted)"),
+            Self::ShownInBody(pointer) => f.debug_tuple("ShownInBody").field(pointer).finish(),
+        }
+    }
 }
 
 /// Codes, and the parts beside the body that are signed, byte for byte as received.

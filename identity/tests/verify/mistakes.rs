@@ -132,3 +132,41 @@ fn what_a_source_cannot_have_is_told() {
     let mistakes = source("\"github\"", "[\"a\"]", fixed, coding).unwrap_err();
     assert!(mistakes.contains("which bytes are signed"), "{mistakes}");
 }
+
+#[test]
+fn what_does_not_fit_a_preset_is_told() {
+    let tables = [
+        (
+            "kind = \"hmac\", preset = \"gitlab-token\"",
+            "in `signature`: the key `encoding` is missing",
+        ),
+        (
+            "kind = \"token\", preset = \"github\"",
+            "in `signature.encoding`: this key is not known",
+        ),
+        (
+            "template = \"{body}\", preset = \"gitlab\"",
+            "in `id`: it is not used",
+        ),
+        (
+            "form = \"\", preset = \"github\"",
+            "`verify.form`: a name of letters",
+        ),
+        (
+            "form = \"a&b\", preset = \"github\"",
+            "`verify.form`: a name of letters",
+        ),
+        (
+            "verify_token = \"t_{tenant}\", preset = \"meta\"",
+            "the name of a variable",
+        ),
+    ];
+    for (table, told) in tables {
+        let mistakes = parse(&format!("{{ {table} }}")).unwrap_err();
+        assert!(mistakes.contains(told), "{table}: {mistakes}");
+        assert!(
+            !mistakes.contains("could not be read"),
+            "{table}: {mistakes}"
+        );
+    }
+}

@@ -23,7 +23,7 @@ pub(super) fn spellings(item: &Item<'_, '_>) -> Option<Vec<String>> {
     items.iter().map(|item| item.parse(header)).collect()
 }
 
-pub(super) fn header(text: &str) -> Result<String, &'static str> {
+pub(in crate::config) fn header(text: &str) -> Result<String, &'static str> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     match !text.is_empty() && text.bytes().all(allowed) {
         true => Ok(text.to_owned()),
