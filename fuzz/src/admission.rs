@@ -1,0 +1,115 @@
+//! The whole of the edge, from right deliveries that were tampered with.
+
+mod parts;
+mod tamper;
+
+use fencepost_conformance::Case;
+use fencepost_identity::{
+    admission::{Delivery, Entrance},
+    signature::{Scheme, Sending, SigningKey, sign},
+};
+
+use self::{parts::Parts, tamper::tamper};
+use crate::{
+    Choices,
+    world::{Seen, WORLD, World},
+};
+
+const BODIES: &[&str] = &[
+    r#"{"id":"r-2"}"#,
+    r#"{"type":"url_verification","challenge":"c"}"#,
+    r#"{"event":"endpoint.url_validation","payload":{"plainToken":"p"}}"#,
+    r#"{"type":1}"#,
+    "payload=%7B%22id%22%3A1%7D",
+    "",
+    "1",
+];
+
+/// A delivery that began as a right one: it is accepted only for what its sender has signed.
+pub fn admission(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let world = &*WORLD;
+    let mut sent = world.right[choices.below(world.right.len())].clone();
+    if choices.once_in(3) {
+        sign_again(world, &mut sent, &mut choices);
+    }
+    let mut signed = vec![sent.clone()];
+    for _ in 0..choices.below(6) {
+        tamper(world, &mut sent, &mut signed, &mut choices);
+    }
+    cut(&mut sent, &mut choices);
+    let seen = world.deliver(&sent);
+    judge(world, &signed, &sent, &seen);
+}
+
+/// Signs another body with the same secret, where its sender has it.
+fn sign_again(world: &World, sent: &mut Case, choices: &mut Choices<'_>) {
+    let body = match choices.below(2) {
+        0 => choices.of(BODIES).as_bytes().to_vec(),
+        _ => choices.bytes(200).to_vec(),
+    };
+    let target = sent.target();
+    let headers = headers(sent);
+    let delivery = Delivery {
+        method: "POST",
+        path: target.split('?').next().unwrap_or_default(),
+        query: None,
+        headers: &headers,
+    };
+    let Ok(entrance) = Entrance::find(world.sources(), &delivery) else {
+        return;
+    };
+    let scheme = &entrance.source.verify.scheme;
+    let Some(text) = world.secret(&entrance, sent.clock) else {
+        return;
+    };
+    let Ok(key) = SigningKey::parse(scheme, &text) else {
+        return;
+    };
+    let sending = Sending {
+        method: "POST",
+        segment: sent.tenant.as_deref(),
+        message_id: "msg_1",
+        now: sent.clock,
+        body: &body,
+    };
+    let Ok(added) = sign(scheme, &key, &sending) else {
+        return;
+    };
+    let added = added
+        .into_iter()
+        .map(|(name, value)| tamper::header(name, value));
+    sent.method = "POST".to_owned();
+    sent.headers = added.collect();
+    sent.body = body;
+}
+
+/// Cuts the body into parts, or leaves it whole.
+fn cut(sent: &mut Case, choices: &mut Choices<'_>) {
+    let first = choices.below(64);
+    sent.chunks =
+        (0 < first && first < sent.body.len()).then(|| vec![first, sent.body.len() - first]);
+}
+
+fn headers(sent: &Case) -> Vec<(&str, &[u8])> {
+    let headers = sent.headers.iter();
+    headers
+        .map(|header| (header.name.as_str(), header.value.as_slice()))
+        .collect()
+}
+
+fn judge(world: &World, signed: &[Case], sent: &Case, seen: &Seen) {
+    if !seen.is_accepted(sent) {
+        return;
+    }
+    let source = world.sources().get(&sent.configuration);
+    let scheme = source.map(|source| &source.verify.scheme);
+    if matches!(scheme, Some(Scheme::Signed(_))) {
+        let parts = |case| Parts::of(world, &sent.configuration, case);
+        let accepted = parts(sent);
+        assert!(
+            accepted.is_some() && signed.iter().any(|case| parts(case) == accepted),
+            "accepted, and nobody has signed it: {sent:?} {seen:?}"
+        );
+    }
+}
