@@ -154,7 +154,10 @@ fn stamp<'r>(
     };
     let text = match (&stamp.source, &place.timestamp) {
         (StampSource::Body(_), _) => return Ok((b"", None)),
-        (StampSource::Pair(_), _) => codes.stamp,
+        (StampSource::Pair(_), _) => match codes.stamps[..] {
+            [one] => Some(one),
+            _ => None,
+        },
         (StampSource::Header, Some(name)) => headers.single(name, FormatError::Timestamp)?,
         (StampSource::Header, None) => None,
     };

@@ -7,8 +7,8 @@ use super::{FormatError, SIGNATURES_MAX, Shape, Signed, StampSource};
 pub(super) struct Codes<'h> {
     /// Each as long as the algorithm makes them.
     pub(super) codes: Vec<Vec<u8>>,
-    /// The time, where it stands among them.
-    pub(super) stamp: Option<&'h [u8]>,
+    /// Each time that stands among them; more than one is one too many.
+    pub(super) stamps: Vec<&'h [u8]>,
 }
 
 impl<'h> Codes<'h> {
@@ -65,10 +65,8 @@ impl<'h> Codes<'h> {
             return self.code(signed, value);
         }
         let stamp = signed.stamp.as_ref().map(|stamp| &stamp.source);
-        if matches!(stamp, Some(StampSource::Pair(pair)) if pair.as_bytes() == name)
-            && self.stamp.replace(value).is_some()
-        {
-            return Err(FormatError::Timestamp);
+        if matches!(stamp, Some(StampSource::Pair(pair)) if pair.as_bytes() == name) {
+            self.stamps.push(value);
         }
         Ok(())
     }
