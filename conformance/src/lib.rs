@@ -18,6 +18,7 @@ mod case;
 mod configuration;
 mod generate;
 mod reference;
+mod outcome;
 
 pub use case::{Case, Expected, Header, Origin, Verdict, cases};
 pub use configuration::{
@@ -25,6 +26,7 @@ pub use configuration::{
 };
 pub use generate::generated;
 pub use reference::{Judgement, Reference};
+pub use outcome::Outcome;
 
 /// What `cases.json` is.
 #[derive(serde::Deserialize)]

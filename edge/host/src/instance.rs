@@ -5,6 +5,7 @@ use crate::files::{self, FilesError};
 use crate::manifest::Manifest;
 use crate::outbound::{AllowedHosts, OutboundError};
 use crate::send::{Clients, Outbound};
+use crate::surroundings::{Clock, Stderr};
 use crate::variables::{NoValue, Variables};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,8 @@ pub struct Grants {
     /// Lives as long as the instances that read it.
     files: Option<TempDir>,
     clients: Arc<Clients>,
+    clock: Clock,
+    stderr: Stderr,
 }
 
 /// The manifest asks for something that cannot be granted.
@@ -117,13 +120,27 @@ impl Grants {
             environment: component.environment.clone(),
             files: files::lay_out(&manifest.folder, &component.files)?,
             clients: Arc::default(),
+            clock: Clock::default(),
+            stderr: Stderr::default(),
         })
     }
 
-    /// A store for one instance. The component's stdout and stderr are the host's.
+    /// The same with another clock, and another place for what the component logs.
+    #[must_use]
+    pub fn within(self, clock: Clock, stderr: Stderr) -> Self {
+        Self {
+            clock,
+            stderr,
+            ..self
+        }
+    }
+
+    /// A store for one instance. The component's stdout is the host's.
     pub(crate) fn store(&self, engine: &Engine) -> wasmtime::Result<Store<State>> {
         let mut wasi = WasiCtxBuilder::new();
-        wasi.inherit_stdout().inherit_stderr();
+        wasi.inherit_stdout();
+        self.clock.give(&mut wasi);
+        self.stderr.give(&mut wasi);
         for (name, value) in &self.environment {
             wasi.env(name, value);
         }

@@ -16,6 +16,7 @@ pub mod pool;
 pub mod route;
 pub mod send;
 pub mod serve;
+pub mod surroundings;
 pub mod template;
 pub mod variables;
 pub mod vectors;

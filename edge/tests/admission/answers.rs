@@ -3,7 +3,10 @@
 use fencepost_edge::PostError;
 use serde_json::json;
 
-use crate::world::{Backend, COMMENT, World, comment};
+use crate::{
+    request::{COMMENT, comment},
+    world::{Backend, World},
+};
 
 #[test]
 fn an_accepted_delivery_is_forwarded_once_and_logs_nothing() {

@@ -1,6 +1,9 @@
 //! Method, route and body, before any signature is looked at.
 
-use crate::world::{COMMENT, EVENT, Request, World, comment, event};
+use crate::{
+    request::{COMMENT, EVENT, Request, comment, event},
+    world::World,
+};
 
 #[test]
 fn method_and_route_come_first() {

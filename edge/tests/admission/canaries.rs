@@ -4,8 +4,10 @@ use fencepost_edge::PostError;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::world::{
-    Backend, EDGE_SECRET, EVENT, OLD_SECRET, Request, SECRET, WHSEC, World, comment, event,
+use crate::{
+    configuration::{EDGE_SECRET, OLD_SECRET, SECRET, WHSEC},
+    request::{EVENT, Request, comment, event},
+    world::{Backend, World},
 };
 
 /// Each word of a sender that has no business anywhere else.

@@ -10,6 +10,9 @@
 mod answers;
 mod bodies;
 mod canaries;
+mod configuration;
+mod conformance;
 mod payloads;
+mod request;
 mod signatures;
 mod world;

@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use crate::world::{Request, SECRET, World, comment, event};
+use crate::{
+    configuration::SECRET,
+    request::{Request, comment, event},
+    world::World,
+};
 
 #[test]
 fn payloads_that_are_no_identity_are_refused_with_their_code() {

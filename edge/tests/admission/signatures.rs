@@ -2,8 +2,10 @@
 
 use fencepost_identity::signature::derive_secret;
 
-use crate::world::{
-    COMMENT, EVENT, NOW, OLD_SECRET, Request, SECRET, World, comment, event, scheme,
+use crate::{
+    configuration::{OLD_SECRET, SECRET},
+    request::{COMMENT, EVENT, Request, comment, event, scheme},
+    world::{NOW, World},
 };
 
 #[test]

@@ -9,101 +9,18 @@ use fencepost_edge::{
     Answer, Delivery, Host, Interrupted, Post, PostError, Reply, VariableUnavailable, handle,
 };
 use fencepost_identity::{
-    config::{Sources, Verify},
+    config::Sources,
     envelope::{EdgeSecret, Envelope, Seal, open},
-    signature::{Scheme, Sending, SigningKey, sign},
 };
 use futures::executor::block_on;
 use serde_json::Value;
 
+use crate::{
+    configuration::{CONFIGURATION, EDGE_SECRET, variables, with_hook},
+    request::Request,
+};
+
 pub(crate) const NOW: u64 = 1_800_000_000;
-pub(crate) const SECRET: &str = "fp_test_secret_0123456789abcdef";
-pub(crate) const OLD_SECRET: &str = "fp_old_secret_0123456789abcdef";
-pub(crate) const EDGE_SECRET: &str = "fp_edge_secret_0123456789abcdef";
-pub(crate) const WHSEC: &str = "whsec_ZnBfdGVzdF9zZWNyZXRfMDEyMzQ1Njc4OWFiY2RlZg==";
-
-pub(crate) const CONFIGURATION: &str = r#"
-[source.comments]
-verify = "github"
-secrets = ["github_secret"]
-sender = "trusted"
-pipeline = "moderation"
-filter = { "/action" = ["created", "edited"] }
-max_body_bytes = 600
-
-[source.comments.identity]
-tenant = { pointer = "/owner/id" }
-report_id = "/comment/id"
-version = { content = ["/comment/body"] }
-order = "/comment/updated_at"
-
-[source.comments.input]
-text = "/comment/body"
-
-[source.comments.links]
-page = "/comment/html_url"
-
-[source.rotating]
-verify = "github"
-secrets = ["github_secret", { name = "old_secret", not_after = 2027-01-15T08:00:00Z }]
-tenants = ["acme", "7"]
-pipeline = "moderation"
-ack_deadline_ms = 1234
-
-[source.rotating.identity]
-tenant = { pointer = "/tenant" }
-report_id = "/id"
-version = { revision = "/rev" }
-
-[source.rotating.input]
-text = "/text"
-
-[source.events]
-verify = "standard-webhooks"
-secrets = ["events_secret"]
-pipeline = "moderation"
-
-[source.events.identity]
-tenant = { value = "acme" }
-report_id = "/id"
-version = "event"
-
-[source.events.input]
-text = "/text"
-again = "/text"
-
-[source.derived]
-verify = "standard-webhooks"
-secrets = { derive_from = "master_secret" }
-pipeline = "moderation"
-
-[source.derived.identity]
-tenant = { route = true }
-report_id = "/id"
-version = "event"
-
-[source.derived.input]
-text = "/text"
-
-[source.own-secret]
-verify = "github"
-secrets = ["secret_of_{tenant}"]
-pipeline = "moderation"
-
-[source.own-secret.identity]
-tenant = { route = true }
-report_id = "/id"
-version = "event"
-
-[source.own-secret.input]
-text = "/text"
-
-[pipeline.moderation]
-kind = "classification"
-"#;
-
-pub(crate) const COMMENT: &str =
-    r#"{"action":"created","owner":{"id":7},"comment":{"id":81,"body":"hello"}}"#;
 
 /// What the backend does with a call.
 #[derive(Clone, Copy)]
@@ -123,22 +40,24 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let variables = [
-            ("backend_url", "http://127.0.0.1:8080"),
-            ("edge_secret", EDGE_SECRET),
-            ("events_secret", WHSEC),
-            ("github_secret", SECRET),
-            ("master_secret", SECRET),
-            ("old_secret", OLD_SECRET),
-            ("secret_of_acme", SECRET),
-        ];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self::of(CONFIGURATION, variables())
+    }
+
+    pub(crate) fn of(configuration: &str, variables: BTreeMap<String, String>) -> Self {
         Self {
-            sources: Sources::parse(CONFIGURATION).map_err(|errors| errors.to_string()),
-            variables: variables.into(),
+            sources: Sources::parse(configuration).map_err(|errors| errors.to_string()),
+            variables,
             backend: Backend::Stores(202, r#""duplicate":false"#),
             now: NOW,
         }
+    }
+
+    /// A world whose file has one more source, at `/hooks/hook`.
+    #[track_caller]
+    pub(crate) fn hook(source: &str) -> Self {
+        let world = Self::of(&with_hook(source), variables());
+        assert_eq!(world.sources.as_ref().err(), None);
+        world
     }
 
     pub(crate) fn with(backend: Backend) -> Self {
@@ -188,6 +107,7 @@ impl World {
         let answer = block_on(handle(&self.sources, &delivery, &mut host));
         assert_eq!(host.clock_reads.get(), 1, "the clock is read once");
         Seen {
+            now: self.now,
             answer,
             asked: host.asked.into_inner(),
             posts: host.posts.into_inner(),
@@ -234,7 +154,7 @@ impl Host for FakeHost<'_> {
     }
 
     async fn post(&self, post: Post) -> Result<Reply, PostError> {
-        let key = envelope(&post).identity.report_key();
+        let key = envelope(&post, self.world.now).identity.report_key();
         self.posts.borrow_mut().push(post);
         match self.world.backend {
             Backend::Stores(status, rest) => {
@@ -258,7 +178,7 @@ impl Host for FakeHost<'_> {
 }
 
 /// Opens a call as the backend does.
-pub(crate) fn envelope(post: &Post) -> Envelope {
+pub(crate) fn envelope(post: &Post, now: u64) -> Envelope {
     let header = |name| {
         let found = post.headers.iter().find(|(header, _)| *header == name);
         found.map_or("", |(_, value)| value.as_str())
@@ -271,7 +191,7 @@ pub(crate) fn envelope(post: &Post) -> Envelope {
     open(
         &[EdgeSecret::new(EDGE_SECRET).unwrap()],
         seal,
-        NOW,
+        now,
         post.body.as_bytes(),
     )
     .unwrap()
@@ -279,6 +199,7 @@ pub(crate) fn envelope(post: &Post) -> Envelope {
 
 /// What came of a delivery.
 pub(crate) struct Seen {
+    pub(crate) now: u64,
     pub(crate) answer: Answer,
     pub(crate) asked: Vec<String>,
     pub(crate) posts: Vec<Post>,
@@ -316,7 +237,7 @@ impl Seen {
         );
         assert!(self.lines.is_empty(), "{:?}", self.lines);
         assert_eq!(self.posts.len(), 1);
-        envelope(&self.posts[0])
+        envelope(&self.posts[0], self.now)
     }
 
     #[track_caller]
@@ -343,79 +264,3 @@ impl Seen {
         }
     }
 }
-
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) query: Option<String>,
-    pub(crate) headers: Vec<(String, Vec<u8>)>,
-    pub(crate) chunks: Vec<Vec<u8>>,
-    pub(crate) interrupted: bool,
-}
-
-impl Request {
-    pub(crate) fn new(path: &str, body: impl Into<Vec<u8>>) -> Self {
-        let chunks = vec![body.into()];
-        let (method, path) = ("POST".to_owned(), path.to_owned());
-        Self {
-            method,
-            path,
-            query: None,
-            headers: vec![],
-            chunks,
-            interrupted: false,
-        }
-    }
-
-    pub(crate) fn signed(path: &str, body: impl Into<Vec<u8>>, preset: &str, secret: &str) -> Self {
-        let mut request = Self::new(path, body);
-        let scheme = scheme(preset);
-        let key = SigningKey::parse(&scheme, secret).unwrap();
-        let sending = Sending {
-            method: "POST",
-            segment: None,
-            message_id: "msg_1",
-            now: NOW,
-            body: &request.chunks[0],
-        };
-        for (name, value) in sign(&scheme, &key, &sending).unwrap() {
-            let name = name.to_ascii_lowercase();
-            request.headers.push((name, value.into_bytes()));
-        }
-        request
-    }
-
-    pub(crate) fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
-        self.headers.push((name.to_owned(), value.into()));
-        self
-    }
-
-    pub(crate) fn replacing(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
-        let found = self.headers.iter_mut().find(|(header, _)| header == name);
-        found.unwrap().1 = value.into();
-        self
-    }
-
-    pub(crate) fn dropping(mut self, name: &str) -> Self {
-        self.headers.retain(|(header, _)| header != name);
-        self
-    }
-}
-
-/// The scheme of a preset.
-pub(crate) fn scheme(preset: &str) -> Scheme {
-    Verify::parse(&format!("verify = \"{preset}\""))
-        .unwrap()
-        .scheme
-}
-
-pub(crate) fn comment(body: impl Into<Vec<u8>>) -> Request {
-    Request::signed("/hooks/comments", body, "github", SECRET)
-}
-
-pub(crate) fn event(body: impl Into<Vec<u8>>) -> Request {
-    Request::signed("/hooks/events", body, "standard-webhooks", WHSEC)
-}
-
-pub(crate) const EVENT: &str = r#"{"id":"r-1","text":"hello"}"#;

@@ -8,6 +8,7 @@
 )]
 
 mod component;
+mod conformance;
 mod support;
 
 use support::{Host, Upstream, get, probe, send};
