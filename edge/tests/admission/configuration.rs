@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 pub(crate) const SECRET: &str = "fp_test_secret_0123456789abcdef";
+pub(crate) const META_TOKEN: &str = "fp_meta_token_0123456789abcdef";
 pub(crate) const OLD_SECRET: &str = "fp_old_secret_0123456789abcdef";
 pub(crate) const EDGE_SECRET: &str = "fp_edge_secret_0123456789abcdef";
 pub(crate) const WHSEC: &str = "whsec_ZnBfdGVzdF9zZWNyZXRfMDEyMzQ1Njc4OWFiY2RlZg==";
@@ -94,7 +95,9 @@ pub(crate) fn variables() -> BTreeMap<String, String> {
         ("events_secret", WHSEC),
         ("github_secret", SECRET),
         ("master_secret", SECRET),
+        ("meta_token", META_TOKEN),
         ("old_secret", OLD_SECRET),
+        ("secret", SECRET),
         ("secret_of_acme", SECRET),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -12,6 +12,8 @@ mod bodies;
 mod canaries;
 mod configuration;
 mod conformance;
+mod echoes;
+mod greetings;
 mod payloads;
 mod request;
 mod signatures;

@@ -38,21 +38,41 @@ impl Request {
     }
 
     pub(crate) fn signed(path: &str, body: impl Into<Vec<u8>>, preset: &str, secret: &str) -> Self {
-        let mut request = Self::new(path, body);
-        let scheme = scheme(preset);
-        let key = SigningKey::parse(&scheme, secret).unwrap();
+        Self::new(path, body).signed_under(&scheme(preset), secret, NOW)
+    }
+
+    /// With the headers that a sender under this scheme adds.
+    pub(crate) fn signed_under(mut self, scheme: &Scheme, secret: &str, now: u64) -> Self {
+        let key = SigningKey::parse(scheme, secret).unwrap();
+        let body = self.chunks.concat();
         let sending = Sending {
             method: "POST",
-            segment: None,
+            segment: self.path.split('/').nth(3),
             message_id: "msg_1",
-            now: NOW,
-            body: &request.chunks[0],
+            now,
+            body: &body,
         };
-        for (name, value) in sign(&scheme, &key, &sending).unwrap() {
+        for (name, value) in sign(scheme, &key, &sending).unwrap() {
             let name = name.to_ascii_lowercase();
-            request.headers.push((name, value.into_bytes()));
+            self.headers.push((name, value.into_bytes()));
         }
-        request
+        self
+    }
+
+    pub(crate) fn by(self, method: &str) -> Self {
+        let method = method.to_owned();
+        Self { method, ..self }
+    }
+
+    pub(crate) fn asking(self, query: &str) -> Self {
+        let query = Some(query.to_owned());
+        Self { query, ..self }
+    }
+
+    /// The same headers, and another body.
+    pub(crate) fn carrying(self, body: impl Into<Vec<u8>>) -> Self {
+        let chunks = vec![body.into()];
+        Self { chunks, ..self }
     }
 
     pub(crate) fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {

@@ -60,6 +60,17 @@ impl World {
         world
     }
 
+    /// A delivery to `/hooks/hook`, signed as that asks for.
+    pub(crate) fn signed(&self, body: impl Into<Vec<u8>>) -> Request {
+        self.signed_at("/hooks/hook", body)
+    }
+
+    pub(crate) fn signed_at(&self, path: &str, body: impl Into<Vec<u8>>) -> Request {
+        let hook = self.sources.as_ref().unwrap().get("hook").unwrap();
+        let secret = &self.variables["secret"];
+        Request::new(path, body).signed_under(&hook.verify.scheme, secret, self.now)
+    }
+
     pub(crate) fn with(backend: Backend) -> Self {
         Self {
             backend,
@@ -238,6 +249,22 @@ impl Seen {
         assert!(self.lines.is_empty(), "{:?}", self.lines);
         assert_eq!(self.posts.len(), 1);
         envelope(&self.posts[0], self.now)
+    }
+
+    /// A handshake's answer, which is no report and says nothing in the log of what was asked.
+    #[track_caller]
+    pub(crate) fn is_answered(&self, content_type: Option<&str>, body: &str) {
+        assert_eq!(self.answer.status, 200, "{:?}", self.lines);
+        assert_eq!(self.answer.body, body);
+        assert_eq!(self.header("content-type"), content_type);
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
+        let line = self.line();
+        let words = [&line["event"], &line["code"], &line["reason"]];
+        assert_eq!(words, ["handshake"; 3]);
+        let mut members: Vec<_> = line.as_object().unwrap().keys().collect();
+        members.retain(|name| *name != "body_bytes");
+        assert_eq!(members, ["event", "time", "source", "code", "reason"]);
+        assert!(self.posts.is_empty(), "a handshake is no report");
     }
 
     #[track_caller]

@@ -41,7 +41,7 @@ pub enum Refusal {
     Handshake,
     /// A handshake with a token that isn't ours.
     HandshakeRefused,
-    /// The form has the field of the payload twice, or an escape in it that is none.
+    /// The form has the field of the payload twice.
     Form,
     /// The payload, or the tenant in the route, is no identity.
     Payload(PayloadRefusal),
@@ -128,7 +128,7 @@ impl Refusal {
             }
             Self::Handshake => "The handshake is malformed",
             Self::HandshakeRefused => "The handshake's token is not the one that is expected",
-            Self::Form => "The form is malformed, or has the field of the payload twice",
+            Self::Form => "The form has the field of the payload twice",
             Self::Payload(refusal) => refusal.describe(),
         }
     }
