@@ -17,16 +17,16 @@
 mod case;
 mod configuration;
 mod generate;
-mod reference;
 mod outcome;
+mod reference;
 
 pub use case::{Case, Expected, Header, Origin, Verdict, cases};
 pub use configuration::{
     Configuration, PIPELINE, configurations, refused_configurations, toml, variables,
 };
 pub use generate::generated;
-pub use reference::{Judgement, Reference};
 pub use outcome::Outcome;
+pub use reference::{Judgement, Reference};
 
 /// What `cases.json` is.
 #[derive(serde::Deserialize)]

@@ -1,12 +1,18 @@
 //! The signature cases, natively.
 
-use fencepost_conformance::{Case, Outcome, Verdict, cases, configurations, toml, variables};
+use fencepost_conformance::{
+    Case, Outcome, Verdict, cases, configurations, generated, toml, variables,
+};
 
 use crate::{
     configuration::EDGE_SECRET,
     request::Request,
     world::{Seen, World},
 };
+
+/// Any will do; another one damages other bytes.
+const SEED: u64 = 1;
+const GENERATED: usize = 2000;
 
 fn world() -> World {
     let configurations = configurations();
@@ -73,6 +79,14 @@ fn disagreements(cases: &[Case]) -> Vec<String> {
 #[test]
 fn every_case_has_the_outcome_that_it_states() {
     let found = disagreements(&cases());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn damaged_deliveries_have_the_outcome_of_another_implementation() {
+    let damaged = generated(SEED, GENERATED);
+    assert_eq!(damaged.len(), GENERATED);
+    let found = disagreements(&damaged);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
