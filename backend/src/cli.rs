@@ -12,6 +12,8 @@ mod secret;
 mod send;
 mod serve;
 mod sign;
+mod time;
+mod verify;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -43,6 +45,8 @@ enum Command {
     Key(key::Key),
     /// Print the headers that a source's sender would sign a payload with.
     Sign(sign::Sign),
+    /// Say what the edge makes of a stored delivery, and which setting it would take instead.
+    Verify(verify::Verify),
     /// Print the secret of a tenant's sender, where it is derived from a master secret.
     Secret(secret::Secret),
     /// Deliver a payload to the edge, signed as a source's sender would.
@@ -186,6 +190,7 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Check(check) => check.run().await,
         Command::Key(key) => key.run(),
         Command::Sign(sign) => sign.run(),
+        Command::Verify(verify) => verify.run(),
         Command::Secret(secret) => secret.run(),
         Command::Send(send) => send.run().await,
         Command::Show(show) => show.run().await,

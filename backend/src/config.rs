@@ -20,7 +20,7 @@ use fencepost_identity::envelope::EdgeSecret;
 
 pub use self::{
     database::DatabaseUrl,
-    environment::{Environment, Lookup, process_environment},
+    environment::{Environment, Lookup, process_environment, process_variables},
     extractor::{ExtractorConfig, OpenAiConfig, ProviderKeys},
     manifest::check_manifest,
     pipeline::{Pipeline, RawAnswers},

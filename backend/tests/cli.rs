@@ -7,6 +7,8 @@
 
 #[path = "cli/bindings.rs"]
 mod bindings;
+#[path = "cli/check.rs"]
+mod check;
 #[path = "cli/model.rs"]
 mod model;
 #[path = "cli/offline.rs"]
@@ -19,6 +21,8 @@ mod people;
 mod send;
 #[path = "cli/served.rs"]
 mod served;
+#[path = "cli/verify.rs"]
+mod verify;
 
 use std::{
     io::Write as _,

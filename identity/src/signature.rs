@@ -17,7 +17,7 @@ mod value;
 mod verify;
 
 pub use encoding::Encoding;
-pub use key::{KEY_BYTES_MIN, KeyError, SigningKey, derive_secret};
+pub use key::{KEY_BYTES_MIN, KeyError, SigningKey, derive_secret, key_bytes};
 pub use presented::{FormatError, Presented, Request, SIGNATURES_MAX};
 pub use scheme::{
     Algorithm, Place, Proof, Scheme, SecretEncoding, SecretForm, Shape, Signed, Stamp, StampSource,

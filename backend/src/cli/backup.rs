@@ -63,7 +63,7 @@ pub(super) async fn rebind(name: &str) -> Result<Verdict, CliError> {
     let mut environment = Environment::new(&process_environment);
     let project = Project::read(&mut environment);
     let project = environment.errors.or(project)?;
-    let digest = source(&project, name)?.mapping.digest();
+    let digest = source(&project.sources, name)?.mapping.digest();
     let actor = actor(&Environment::new(&process_environment));
     let store = open().await?;
     let rebound = store.rebind_source(name.to_owned(), digest, actor).await;

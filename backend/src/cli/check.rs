@@ -1,14 +1,15 @@
 //! `check`: whether configuration, secrets, manifest and database fit together, before anything
 //! runs. It only looks: the database is neither made nor migrated, and nothing is bound.
 
+mod secrets;
+mod warnings;
+
 use std::path::PathBuf;
 
 use clap::Args;
-use fencepost_identity::{
-    config::{Secrets, Source},
-    signature::{KeyError, SigningKey, derive_secret},
-};
 use serde::Serialize;
+
+use self::{secrets::check_secrets, warnings::weaknesses};
 
 use super::{
     CliError, Verdict,
@@ -42,6 +43,8 @@ struct Answer<'a> {
     errors: &'a [String],
     /// What the database has bound to something else, and what it can't be used for.
     conflicts: &'a [String],
+    /// What can be taken on, and should be known of.
+    warnings: &'a [String],
     /// What could not be checked here.
     unchecked: &'a [String],
 }
@@ -51,6 +54,7 @@ struct Answer<'a> {
 struct Findings {
     errors: ConfigErrors,
     conflicts: Vec<String>,
+    warnings: Vec<String>,
     unchecked: Vec<String>,
 }
 
@@ -63,8 +67,8 @@ impl Check {
         let mut environment = Environment::new(&process_environment);
         // Its errors are among those above already.
         if let Some(project) = Project::read(&mut environment) {
-            let errors = check_secrets(&project, &mut findings.unchecked);
-            findings.errors.append(errors);
+            findings.warnings = project.sources.iter().flat_map(weaknesses).collect();
+            check_secrets(&project, &mut findings);
             if let Some(manifest) = &self.spin {
                 let errors = manifest_errors(manifest, &project)?;
                 findings.errors.append(errors);
@@ -93,6 +97,7 @@ impl Findings {
             ok: verdict == Verdict::Done,
             errors: self.errors.lines(),
             conflicts: &self.conflicts,
+            warnings: &self.warnings,
             unchecked: &self.unchecked,
         });
         verdict
@@ -102,6 +107,9 @@ impl Findings {
         let verdict = self.verdict();
         for line in &self.unchecked {
             output::line(&format!("not checked: {line}"));
+        }
+        for line in &self.warnings {
+            output::line(&format!("warning: {line}"));
         }
         for line in &self.conflicts {
             output::complain(line);
@@ -159,46 +167,6 @@ fn compare(project: &Project, bindings: &Bindings, findings: &mut Findings) {
                  keys are meant for its reports, `fencepost source rebind {name}`"
             ));
         }
-    }
-}
-
-/// Whether each secret that is given here, as the edge would get it, has the form of its preset.
-fn check_secrets(project: &Project, unchecked: &mut Vec<String>) -> ConfigErrors {
-    let mut environment = Environment::new(&process_environment);
-    for variable in project.secret_variables() {
-        let name = format!("SPIN_VARIABLE_{}", variable.to_ascii_uppercase());
-        let errors = environment.errors.len();
-        match environment.secret(&name) {
-            Some(secret) => {
-                let text = String::from_utf8_lossy(secret.expose()).into_owned();
-                for source in project.sources.iter() {
-                    if let Some(Err(error)) = check_secret(source, &variable, &text) {
-                        let source = &source.name;
-                        environment
-                            .errors
-                            .push(format!("{name}: source `{source}`: {error}"));
-                    }
-                }
-            }
-            None if environment.errors.len() == errors => {
-                unchecked.push(format!("the secret `{variable}`: {name} is not set here"));
-            }
-            None => {}
-        }
-    }
-    environment.errors
-}
-
-/// Whether a secret has the form that a source needs; nothing where the source does not use it.
-fn check_secret(source: &Source, variable: &str, text: &str) -> Option<Result<(), KeyError>> {
-    match &source.secrets {
-        Secrets::Named(names) if names.iter().any(|name| name.variable == variable) => {
-            Some(SigningKey::parse(&source.verify.scheme, text).map(drop))
-        }
-        Secrets::DerivedFrom(master) if master == variable => {
-            Some(derive_secret(&source.verify.scheme, text, "tenant").map(drop))
-        }
-        Secrets::Named(_) | Secrets::DerivedFrom(_) | Secrets::PerTenant(_) => None,
     }
 }
 

@@ -97,7 +97,7 @@ impl Key {
         let mut environment = Environment::new(&process_environment);
         let project = Project::read(&mut environment);
         let project = environment.errors.or(project)?;
-        let source = super::sign::source(&project, source)?;
+        let source = super::sign::source(&project.sources, source)?;
         let tenant = self.tenant.as_deref().map(RouteTenant::new);
         let payload = file.read()?;
         let identity = json::parse(&payload).and_then(|payload| {

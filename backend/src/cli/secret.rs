@@ -3,7 +3,7 @@
 use clap::Args;
 use fencepost_identity::config::{Secrets, Source};
 
-use super::{CliError, Verdict, output, sign};
+use super::{CliError, Verdict, output, sign, time::Moment};
 use crate::config::{Environment, Project, process_environment};
 
 /// `secret`
@@ -24,7 +24,7 @@ impl Secret {
         let project = Project::read(&mut environment);
         let project = std::mem::take(&mut environment.errors).or(project)?;
         let source = match &self.source {
-            Some(name) => sign::source(&project, name)?,
+            Some(name) => sign::source(&project.sources, name)?,
             None => only_deriving(&project)?,
         };
         if !derives(source) {
@@ -33,7 +33,13 @@ impl Secret {
                 source.name
             )));
         }
-        output::line(&sign::secret(&mut environment, source, Some(&self.tenant))?);
+        let now = Moment::or_now(None);
+        output::line(&sign::secret(
+            &mut environment,
+            source,
+            Some(&self.tenant),
+            now,
+        )?);
         Ok(Verdict::Done)
     }
 }

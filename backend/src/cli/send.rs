@@ -7,6 +7,8 @@ use std::{
 };
 
 use clap::Args;
+use fencepost_identity::signature::SignError;
+use reqwest::header::CONTENT_TYPE;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
@@ -15,6 +17,7 @@ use super::{
     output::{self, Shape, ShapeFlag},
     probe::{cause, client},
     sign::Signer,
+    time::Moment,
 };
 
 /// Longer than any edge waits for its backend.
@@ -116,7 +119,7 @@ impl Send {
                 "`--url` has to begin with http://".to_owned(),
             ));
         }
-        let signer = Signer::new(&self.source, self.tenant.as_deref())?;
+        let signer = Signer::new(&self.source, self.tenant.as_deref(), Moment::or_now(None))?;
         let courier = Arc::new(Courier {
             client: client(TIMEOUT)?,
             url: format!("{}{}", self.url.trim_end_matches('/'), signer.path),
@@ -157,15 +160,30 @@ async fn deliver(
 }
 
 impl Courier {
+    /// The headers that say who sends, for a payload that doesn't say it itself.
+    fn signature(&self) -> Result<Vec<(String, String)>, CliError> {
+        match self.signer.headers(&self.body, Moment::or_now(None)) {
+            Ok(headers) => Ok(headers),
+            Err(SignError::InPayload) => Ok(vec![]),
+            Err(error @ (SignError::BadMessageId | SignError::PublicKey)) => {
+                Err(CliError::Failed(error.to_string()))
+            }
+        }
+    }
+
     async fn deliver(&self) -> Result<Delivery, CliError> {
-        let mut request = self
-            .client
-            .post(&self.url)
-            .header("content-type", "application/json");
+        let mut request = self.client.post(&self.url);
+        let typed = self
+            .headers
+            .iter()
+            .any(|Header(name, _)| name == CONTENT_TYPE);
+        if !typed {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
         for Header(name, value) in &self.headers {
             request = request.header(name, value);
         }
-        for (name, value) in self.signer.headers(&self.body)? {
+        for (name, value) in self.signature()? {
             request = request.header(name, value);
         }
         let response = match request.body(self.body.clone()).send().await {

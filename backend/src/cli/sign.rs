@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use fencepost_identity::{
-    config::{SecretName, Secrets, Source},
-    signature::{Scheme, Sending, SigningKey, derive_secret, sign},
+    config::{SecretName, Secrets, Source, Sources},
+    signature::{Scheme, Sending, SignError, SigningKey, derive_secret, sign},
 };
 
 use super::{
     CliError, InputFile, Verdict,
     output::{self, Shape, ShapeFlag},
+    time::Moment,
 };
-use crate::{
-    clock::UnixMillis,
-    config::{Environment, Project, process_environment},
-};
+use crate::config::{Environment, Project, process_environment};
 
 /// `sign`
 #[derive(Debug, Args)]
@@ -26,6 +24,9 @@ pub(super) struct Sign {
     /// The tenant that the route names, for a source that takes it from there.
     #[arg(long)]
     tenant: Option<String>,
+    /// When it is signed: seconds since 1970, or RFC 3339. Without it: now.
+    #[arg(long, value_name = "TIME")]
+    at: Option<Moment>,
     /// The payload; `-` is stdin.
     file: InputFile,
     #[command(flatten)]
@@ -34,8 +35,10 @@ pub(super) struct Sign {
 
 impl Sign {
     pub(super) fn run(self) -> Result<Verdict, CliError> {
-        let signer = Signer::new(&self.source, self.tenant.as_deref())?;
-        let headers = signer.headers(&self.file.read()?)?;
+        let now = Moment::or_now(self.at);
+        let signer = Signer::new(&self.source, self.tenant.as_deref(), now)?;
+        let headers = signer.headers(&self.file.read()?, now);
+        let headers = headers.map_err(|error| CliError::Failed(error.to_string()))?;
         match self.shape.shape() {
             Shape::Json => output::json(&headers.into_iter().collect::<BTreeMap<_, _>>()),
             Shape::Table => {
@@ -59,13 +62,14 @@ pub(super) struct Signer {
 
 impl Signer {
     /// Takes the secret from the variable of the edge that the source names, as Spin has it:
-    /// `github_secret` is `SPIN_VARIABLE_GITHUB_SECRET`, or a file that `…_FILE` names.
-    pub(super) fn new(name: &str, tenant: Option<&str>) -> Result<Self, CliError> {
+    /// `github_secret` is `SPIN_VARIABLE_GITHUB_SECRET`, or a file that `…_FILE` names. Of several
+    /// it is the first that is live at `now`.
+    pub(super) fn new(name: &str, tenant: Option<&str>, now: u64) -> Result<Self, CliError> {
         let mut environment = Environment::new(&process_environment);
         let project = Project::read(&mut environment);
         let project = std::mem::take(&mut environment.errors).or(project)?;
-        let source = source(&project, name)?;
-        let secret = secret(&mut environment, source, tenant)?;
+        let source = source(&project.sources, name)?;
+        let secret = secret(&mut environment, source, tenant, now)?;
         let scheme = source.verify.scheme.clone();
         let key = SigningKey::parse(&scheme, &secret)
             .map_err(|error| CliError::Usage(format!("the secret of source `{name}`: {error}")))?;
@@ -84,9 +88,12 @@ impl Signer {
 
     /// The headers of one delivery. Each has a message id of its own: none of them says which
     /// report it is.
-    pub(super) fn headers(&self, body: &[u8]) -> Result<Vec<(String, String)>, CliError> {
+    pub(super) fn headers(
+        &self,
+        body: &[u8],
+        now: u64,
+    ) -> Result<Vec<(String, String)>, SignError> {
         let message_id = format!("msg_{:032x}", rand::random::<u128>());
-        let now = u64::try_from(UnixMillis::of_this_machine().get() / 1000).unwrap_or(0);
         let sending = Sending {
             method: "POST",
             segment: self.segment.as_deref(),
@@ -94,19 +101,14 @@ impl Signer {
             now,
             body,
         };
-        let headers = sign(&self.scheme, &self.key, &sending);
-        headers.map_err(|error| CliError::Failed(error.to_string()))
+        sign(&self.scheme, &self.key, &sending)
     }
 }
 
 /// The source of a name, or which ones there are.
-pub(super) fn source<'p>(project: &'p Project, name: &str) -> Result<&'p Source, CliError> {
-    project.sources.get(name).ok_or_else(|| {
-        let names: Vec<_> = project
-            .sources
-            .iter()
-            .map(|source| source.name.as_str())
-            .collect();
+pub(super) fn source<'p>(sources: &'p Sources, name: &str) -> Result<&'p Source, CliError> {
+    sources.get(name).ok_or_else(|| {
+        let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
         CliError::Usage(format!(
             "there is no source `{name}`; there are: {}",
             names.join(", ")
@@ -119,23 +121,34 @@ pub(super) fn secret(
     environment: &mut Environment<'_>,
     source: &Source,
     tenant: Option<&str>,
+    now: u64,
 ) -> Result<String, CliError> {
-    let first = |names: &[SecretName]| names.first().map(|name| name.variable.clone());
+    let first = |names: &[SecretName]| {
+        let live = names.iter().find(|name| name.is_live(now));
+        let live = live.map(|name| name.variable.clone());
+        live.ok_or_else(|| CliError::Usage("no secret of this source is live then".to_owned()))
+    };
     let needs_tenant = || CliError::Usage("this source needs `--tenant`".to_owned());
     let variable = match (&source.secrets, tenant) {
-        (Secrets::Named(names), None) => first(names),
+        (Secrets::Named(names), None) => first(names)?,
         (Secrets::Named(_), Some(_)) => {
             return Err(CliError::Usage(
                 "this source has no tenant in its route".to_owned(),
             ));
         }
         (Secrets::PerTenant(names), Some(tenant)) => {
-            first(names).map(|name| name.replace("{tenant}", tenant))
+            let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
+            if !tenant.bytes().all(allowed) {
+                return Err(CliError::Usage(
+                    "this tenant can have no variable: its name has more than a-z, 0-9 and _"
+                        .to_owned(),
+                ));
+            }
+            first(names)?.replace("{tenant}", tenant)
         }
-        (Secrets::DerivedFrom(variable), Some(_)) => Some(variable.clone()),
+        (Secrets::DerivedFrom(variable), Some(_)) => variable.clone(),
         (Secrets::PerTenant(_) | Secrets::DerivedFrom(_), None) => return Err(needs_tenant()),
     };
-    let variable = variable.unwrap_or_default();
     let name = format!("SPIN_VARIABLE_{}", variable.to_ascii_uppercase());
     let purpose = format!("the source names the variable `{variable}`");
     let secret = environment.required_secret(&name, &purpose);

@@ -14,6 +14,15 @@ pub fn process_environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The names that are set in the environment of this process, in their order.
+#[must_use]
+pub fn process_variables() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names
+}
+
 /// Reads values and collects what is wrong with them, so that all of it is told at once.
 pub struct Environment<'a> {
     lookup: Lookup<'a>,
@@ -61,27 +70,12 @@ impl<'a> Environment<'a> {
     /// A secret from `NAME` or from the file that `NAME_FILE` names, of which one trailing line
     /// ending is dropped and nothing else. Absent if neither is set.
     pub fn secret(&mut self, name: &str) -> Option<Secret> {
-        let file_name = format!("{name}_FILE");
-        let (origin, bytes) = match (self.text(name), self.text(&file_name)) {
-            (None, None) => return None,
-            (Some(_), Some(_)) => {
-                self.errors.push(format!(
-                    "{name} and {file_name} are both set: only one can count"
-                ));
+        let (origin, bytes) = match self.origin(name) {
+            Ok(found) => found?,
+            Err(error) => {
+                self.errors.push(error);
                 return None;
             }
-            (Some(value), None) => (name.to_owned(), value.into_bytes()),
-            (None, Some(path)) => match std::fs::read(PathBuf::from(&path)) {
-                Ok(bytes) => (
-                    format!("the file of {file_name}"),
-                    without_line_ending(bytes),
-                ),
-                Err(error) => {
-                    self.errors
-                        .push(format!("{file_name}: {path} can't be read: {error}"));
-                    return None;
-                }
-            },
         };
         match check_secret(&bytes) {
             Ok(()) => Some(Secret::new(bytes)),
@@ -89,6 +83,36 @@ impl<'a> Environment<'a> {
                 self.errors.push(format!("{origin} {what}"));
                 None
             }
+        }
+    }
+
+    /// The same value with nothing asked of it: what is set and empty is there, as it is for a
+    /// process that reads its own environment.
+    ///
+    /// # Errors
+    /// Why it can't be read; never what it is.
+    pub fn unchecked_secret(&self, name: &str) -> Result<Option<Secret>, String> {
+        let found = self.origin(name)?.map(|(_, bytes)| bytes);
+        let empty = || (self.lookup)(name).map(String::into_bytes);
+        Ok(found.or_else(empty).map(Secret::new))
+    }
+
+    /// Where a secret's value stands, and the value.
+    fn origin(&self, name: &str) -> Result<Option<(String, Vec<u8>)>, String> {
+        let file_name = format!("{name}_FILE");
+        match (self.text(name), self.text(&file_name)) {
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => Err(format!(
+                "{name} and {file_name} are both set: only one can count"
+            )),
+            (Some(value), None) => Ok(Some((name.to_owned(), value.into_bytes()))),
+            (None, Some(path)) => match std::fs::read(PathBuf::from(&path)) {
+                Ok(bytes) => Ok(Some((
+                    format!("the file of {file_name}"),
+                    without_line_ending(bytes),
+                ))),
+                Err(error) => Err(format!("{file_name}: {path} can't be read: {error}")),
+            },
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fencepost_identity::config::{Document, Secrets, Section, Sources};
+use fencepost_identity::config::{Document, Handshake, Secrets, Section, Source, Sources};
 
 use super::{
     ConfigErrors, Environment,
@@ -111,22 +111,37 @@ impl Project {
             .unwrap_or(0)
     }
 
-    /// The variables that sources name and that one name stands for, each once. Those with a
-    /// tenant in them are not among them: the file does not know the tenants.
+    /// The variables with secrets that sources name and that one name stands for, each once; the
+    /// tokens of handshakes are among them. Those with a tenant in their name are not: the file
+    /// does not know the tenants.
     #[must_use]
     pub fn secret_variables(&self) -> Vec<String> {
-        let mut names: Vec<String> = self
+        let secrets = self
             .sources
             .iter()
             .flat_map(|source| match &source.secrets {
                 Secrets::Named(names) => names.iter().map(|name| name.variable.clone()).collect(),
                 Secrets::DerivedFrom(variable) => vec![variable.clone()],
                 Secrets::PerTenant(_) => Vec::new(),
-            })
-            .collect();
+            });
+        let tokens = self.sources.iter().filter_map(handshake_token);
+        let mut names: Vec<String> = secrets.chain(tokens.map(str::to_owned)).collect();
         names.sort_unstable();
         names.dedup();
         names
+    }
+}
+
+/// The variable of the token that a source's handshake shows.
+fn handshake_token(source: &Source) -> Option<&str> {
+    match source.verify.handshake.as_ref()? {
+        Handshake::Meta { verify_token } => Some(verify_token),
+        Handshake::Slack
+        | Handshake::MicrosoftGraph
+        | Handshake::Zoom
+        | Handshake::Dropbox
+        | Handshake::Discord
+        | Handshake::Trello => None,
     }
 }
 

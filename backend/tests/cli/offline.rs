@@ -264,12 +264,15 @@ fn serve_says_all_that_is_wrong_and_starts_nothing() {
 fn check_compares_configuration_secrets_and_manifest() {
     let manifest = project_folder().join("spin.toml");
     let manifest = manifest.to_str().unwrap();
-    let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", "master-0123456789");
+    let place = Place::new().with(
+        "SPIN_VARIABLE_REPORTS_MASTER_SECRET",
+        "master-0123456789abcdefg",
+    );
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     let fine = place.run(&["check", "--json", "--spin", manifest]);
     assert_eq!(
         fine.json(),
-        json!({"ok": true, "errors": [], "conflicts": [], "unchecked": []})
+        json!({"ok": true, "errors": [], "conflicts": [], "warnings": [], "unchecked": []})
     );
 
     let unset = place.without("SPIN_VARIABLE_REPORTS_MASTER_SECRET");

@@ -35,11 +35,10 @@ impl Coding {
     }
 
     /// The bytes without the coding; never more than `limit` of them are held.
-    pub(super) fn decode<'b>(
-        self,
-        body: Cow<'b, [u8]>,
-        limit: usize,
-    ) -> Result<Cow<'b, [u8]>, Refusal> {
+    ///
+    /// # Errors
+    /// [`Refusal::BadContentEncoding`], [`Refusal::TooLarge`].
+    pub fn decode<'b>(self, body: Cow<'b, [u8]>, limit: usize) -> Result<Cow<'b, [u8]>, Refusal> {
         match self {
             Self::Identity => Ok(body),
             Self::Gzip => inflate(&body, limit).map(Cow::Owned),

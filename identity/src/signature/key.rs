@@ -157,6 +157,17 @@ pub fn derive_secret(scheme: &Scheme, master: &str, tenant: &str) -> Result<Stri
     }
 }
 
+/// The bytes of the key that a secret's text stands for, however few they are.
+///
+/// # Errors
+/// [`KeyError`] for a text that is malformed.
+pub fn key_bytes(scheme: &Scheme, text: &str) -> Result<usize, KeyError> {
+    match scheme {
+        Scheme::Signed(signed) => Ok(bytes_of(&signed.secret, text)?.len()),
+        Scheme::Token(_) | Scheme::Basic => Ok(text.len()),
+    }
+}
+
 fn check_text(text: &str) -> Result<(), KeyError> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
         return Err(KeyError::ControlCharacter);
