@@ -9,6 +9,8 @@
 mod bindings;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/conformance.rs"]
+mod conformance;
 #[path = "cli/model.rs"]
 mod model;
 #[path = "cli/offline.rs"]

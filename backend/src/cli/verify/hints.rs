@@ -211,13 +211,12 @@ impl fmt::Display for Hint {
             } => {
                 let seconds = skew_seconds.unsigned_abs();
                 let when = match *skew_seconds < 0 {
-                    true => "in the future: is this machine's clock right?",
-                    false => "ago",
+                    true => "in the future; if no clock is wrong",
+                    false => "ago; if it was stored since",
                 };
                 write!(
                     f,
-                    "the delivery was signed {seconds} s {when}; for a stored one say --at \
-                     {signed_at}"
+                    "the delivery was signed {seconds} s {when}, say --at {signed_at}"
                 )
             }
             Self::NoHeader(names) => write!(

@@ -443,7 +443,7 @@ fn an_old_delivery_has_the_time_that_it_was_signed_at() {
     let hint = clock(NOW, 600);
     assert_eq!(
         hint.to_string(),
-        "the delivery was signed 600 s ago; for a stored one say --at 1799999400"
+        "the delivery was signed 600 s ago; if it was stored since, say --at 1799999400"
     );
     let ahead = clock(NOW, -600).to_string();
     assert!(
