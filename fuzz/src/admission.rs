@@ -1,19 +1,33 @@
 //! The whole of the edge, from right deliveries that were tampered with.
 
+mod made_up;
 mod parts;
 mod tamper;
 
-use fencepost_conformance::Case;
+use std::collections::BTreeMap;
+
+use fencepost_conformance::{Case, Expected, Judgement, Origin, Verdict};
 use fencepost_identity::{
     admission::{Delivery, Entrance},
+    mapping::TenantForm,
     signature::{Scheme, Sending, SigningKey, sign},
 };
 
-use self::{parts::Parts, tamper::tamper};
+use self::{made_up::made_up, parts::Parts, tamper::tamper};
 use crate::{
     Choices,
     world::{Seen, WORLD, World},
 };
+
+/// Codes that say nothing of the payload.
+const OF_SIGNATURES: [&str; 6] = [
+    "bad_signature_format",
+    "bad_timestamp",
+    "misconfigured",
+    "unauthorized",
+    "unknown_source",
+    "unsupported_content_encoding",
+];
 
 const BODIES: &[&str] = &[
     r#"{"id":"r-2"}"#,
@@ -25,7 +39,8 @@ const BODIES: &[&str] = &[
     "1",
 ];
 
-/// A delivery that began as a right one: it is accepted only for what its sender has signed.
+/// A delivery that began as a right one: it is accepted only for what its sender has signed, and
+/// refused for what another implementation refuses it for.
 pub fn admission(data: &[u8]) {
     let mut choices = Choices::new(data);
     let world = &*WORLD;
@@ -33,11 +48,56 @@ pub fn admission(data: &[u8]) {
     if choices.once_in(3) {
         sign_again(world, &mut sent, &mut choices);
     }
+    deliver(world, sent, &mut choices);
+}
+
+/// The same under a scheme that is made up, with the one secret that its sender has.
+pub fn schemes(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let source = "made-up".to_owned();
+    let configurations = BTreeMap::from([(source.clone(), made_up(&mut choices))]);
+    let Ok(world) = World::of(&configurations, vec![]) else {
+        return;
+    };
+    let tenants = match &world
+        .sources()
+        .iter()
+        .next()
+        .map(|source| &source.mapping.tenant)
+    {
+        Some(TenantForm::Route) => Some("acme".to_owned()),
+        _ => None,
+    };
+    let mut sent = Case {
+        name: configurations[&source].source.clone(),
+        from: Origin::Generated,
+        configuration: source,
+        clock: 1_800_000_000,
+        method: "POST".to_owned(),
+        query: None,
+        tenant: tenants,
+        headers: vec![],
+        body: vec![],
+        chunks: None,
+        expect: Expected {
+            verdict: Verdict::Refused,
+            status: 0,
+            code: None,
+            reason: None,
+            answer: None,
+        },
+    };
+    sign_again(&world, &mut sent, &mut choices);
+    deliver(&world, sent, &mut choices);
+}
+
+/// Tampers with a right delivery, and looks at what comes of it.
+fn deliver(world: &World, mut sent: Case, choices: &mut Choices<'_>) {
     let mut signed = vec![sent.clone()];
     for _ in 0..choices.below(6) {
-        tamper(world, &mut sent, &mut signed, &mut choices);
+        tamper(world, &mut sent, &mut signed, choices);
     }
-    cut(&mut sent, &mut choices);
+    cut(&mut sent, choices);
     let seen = world.deliver(&sent);
     judge(world, &signed, &sent, &seen);
 }
@@ -99,9 +159,27 @@ fn headers(sent: &Case) -> Vec<(&str, &[u8])> {
 }
 
 fn judge(world: &World, signed: &[Case], sent: &Case, seen: &Seen) {
+    let (judgement, code) = (world.judge(sent), seen.code());
+    match (judgement, code.as_deref()) {
+        (Judgement::Refused(expected), code) => {
+            assert_eq!(code, Some(expected), "{sent:?} {seen:?}");
+        }
+        (Judgement::Misconfigured, code) => {
+            assert_eq!(code, Some("misconfigured"), "{sent:?} {seen:?}");
+        }
+        (Judgement::Elsewhere, _) => {
+            assert!(!seen.is_accepted(sent), "{sent:?} {seen:?}");
+            return;
+        }
+        (Judgement::Holds, Some(code)) => {
+            assert!(!OF_SIGNATURES.contains(&code), "{sent:?} {seen:?}");
+        }
+        (Judgement::Holds, None) => {}
+    }
     if !seen.is_accepted(sent) {
         return;
     }
+    assert_eq!(judgement, Judgement::Holds, "{sent:?} {seen:?}");
     let source = world.sources().get(&sent.configuration);
     let scheme = source.map(|source| &source.verify.scheme);
     if matches!(scheme, Some(Scheme::Signed(_))) {

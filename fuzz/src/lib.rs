@@ -25,7 +25,7 @@ mod seeds;
 mod stamps;
 mod world;
 
-pub use admission::admission;
+pub use admission::{admission, schemes};
 pub use bodies::{forms, inflated};
 pub use choices::Choices;
 pub use configurations::configurations;
@@ -40,7 +40,7 @@ pub use stamps::stamps;
 pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is that of its fuzzer.
-pub const PROPERTIES: [(&str, Property); 9] = [
+pub const PROPERTIES: [(&str, Property); 10] = [
     ("admission", admission),
     ("configurations", configurations),
     ("documents", documents),
@@ -49,5 +49,6 @@ pub const PROPERTIES: [(&str, Property); 9] = [
     ("headers", headers),
     ("inflated", inflated),
     ("queries", queries),
+    ("schemes", schemes),
     ("stamps", stamps),
 ];

@@ -2,7 +2,9 @@
 
 use std::{cell::RefCell, collections::BTreeMap, sync::LazyLock};
 
-use fencepost_conformance::{Case, Verdict, cases, configurations, toml, variables};
+use fencepost_conformance::{
+    Case, Configuration, Judgement, Reference, Verdict, cases, configurations, toml, variables,
+};
 use fencepost_edge::{
     Answer, BACKEND_URL, Delivery, EDGE_SECRET, Host, Interrupted, Post, PostError, Reply,
     VariableUnavailable, handle,
@@ -14,49 +16,58 @@ use fencepost_identity::{
 };
 use futures::executor::block_on;
 
-pub(crate) static WORLD: LazyLock<World> = LazyLock::new(World::new);
+/// The sources of the conformance cases.
+pub(crate) static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let is_right = |case: &Case| match case.expect.verdict {
+        Verdict::Accepted | Verdict::Ignored | Verdict::Handshake => true,
+        Verdict::Refused | Verdict::Misconfigured => false,
+    };
+    let right = cases().into_iter().filter(is_right).collect();
+    let world = World::of(&configurations(), right);
+    world.unwrap_or_else(|errors| panic!("{errors}"))
+});
 
 pub(crate) struct World {
-    pub(crate) sources: Result<Sources, String>,
-    pub(crate) variables: BTreeMap<String, String>,
+    sources: Result<Sources, String>,
+    judges: BTreeMap<String, Reference>,
+    variables: BTreeMap<String, String>,
     /// Deliveries that are as they should be.
     pub(crate) right: Vec<Case>,
-    /// The sources some of whose secrets are wrong on purpose.
-    misconfigured: Vec<String>,
 }
 
 impl World {
-    fn new() -> Self {
-        let configurations = configurations();
-        let mut variables = variables(&configurations);
+    /// The world of these sources, if they are right.
+    pub(crate) fn of(
+        configurations: &BTreeMap<String, Configuration>,
+        right: Vec<Case>,
+    ) -> Result<Self, String> {
+        let mut variables = variables(configurations);
         for (name, value) in [
             (BACKEND_URL, "http://backend.test"),
             (EDGE_SECRET, "fp_edge_secret_0123456789abcdef"),
         ] {
             variables.insert(name.to_owned(), value.to_owned());
         }
-        let (misconfigured, others): (Vec<Case>, Vec<Case>) = cases()
-            .into_iter()
-            .partition(|case| case.expect.verdict == Verdict::Misconfigured);
-        let is_right = |case: &Case| match case.expect.verdict {
-            Verdict::Accepted | Verdict::Ignored | Verdict::Handshake => true,
-            Verdict::Refused | Verdict::Misconfigured => false,
-        };
-        Self {
-            sources: Sources::parse(&toml(&configurations)).map_err(|errors| errors.to_string()),
+        let sources = Sources::parse(&toml(configurations)).map_err(|errors| errors.to_string())?;
+        let judges = configurations.iter();
+        let judges = judges.map(|(name, one)| (name.clone(), Reference::new(one)));
+        Ok(Self {
+            sources: Ok(sources),
+            judges: judges.collect(),
             variables,
-            right: others.into_iter().filter(is_right).collect(),
-            misconfigured: misconfigured
-                .into_iter()
-                .map(|case| case.configuration)
-                .collect(),
-        }
+            right,
+        })
     }
 
     pub(crate) fn sources(&self) -> &Sources {
         self.sources
             .as_ref()
             .unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    /// What another implementation says of a delivery's signature.
+    pub(crate) fn judge(&self, sent: &Case) -> Judgement {
+        self.judges[&sent.configuration].judge(sent)
     }
 
     /// The text of a secret that may sign.
@@ -107,8 +118,11 @@ impl World {
     fn check(&self, sent: &Case, seen: &Seen) {
         let status = seen.answer.status;
         let known = [200, 202, 400, 401, 403, 404, 405, 413, 415];
-        let excused = status == 503 && self.misconfigured.contains(&sent.configuration);
-        assert!(known.contains(&status) || excused, "{seen:?} of {sent:?}");
+        let misconfigured = seen.code().as_deref() == Some("misconfigured");
+        assert!(
+            known.contains(&status) || misconfigured,
+            "{seen:?} of {sent:?}"
+        );
         let stored = usize::from(status == 202);
         assert_eq!(seen.posts.len(), stored, "{seen:?} of {sent:?}");
         assert_eq!(seen.lines.len(), 1 - stored, "{seen:?} of {sent:?}");
@@ -136,6 +150,12 @@ impl Seen {
             .iter()
             .any(|line| line.contains("\"event\":\"handshake\""));
         matches!(self.answer.status, 200 | 202) && !(unsigned && handshake)
+    }
+
+    /// The code of a refusal.
+    pub(crate) fn code(&self) -> Option<String> {
+        let document: serde_json::Value = serde_json::from_str(&self.answer.body).ok()?;
+        Some(document.get("code")?.as_str()?.to_owned())
     }
 }
 

@@ -88,6 +88,11 @@ fn an_echo_is_a_whole_parameter() {
 }
 
 #[test]
+fn a_scheme_that_is_made_up_is_no_other() {
+    holds("schemes", 6_000);
+}
+
+#[test]
 fn a_time_is_read_as_days_are_counted() {
     holds("stamps", 6_000);
 }

@@ -40,6 +40,8 @@ const SHIFTS: &[i64] = &[
     i64::MAX,
     i64::MIN,
 ];
+/// More than any clock shows; beyond it the two would have to differ.
+const CLOCK_MAX: u64 = 1 << 62;
 const SEGMENTS: &[Option<&str>] = &[
     None,
     Some("acme"),
@@ -65,7 +67,10 @@ pub(super) fn tamper(
 ) {
     match choices.below(11) {
         0 => choices.damage(&mut sent.body),
-        1 => sent.clock = sent.clock.saturating_add_signed(choices.of(SHIFTS)),
+        1 => {
+            let clock = sent.clock.saturating_add_signed(choices.of(SHIFTS));
+            sent.clock = clock.min(CLOCK_MAX);
+        }
         2 => sent.tenant = choices.of(SEGMENTS).map(str::to_owned),
         3 => {
             sent.method = (choices.of(&["POST", "GET", "HEAD", "PUT"])).to_owned();
@@ -73,7 +78,7 @@ pub(super) fn tamper(
         }
         4 => encode(sent, choices),
         5 => borrow(world, sent, signed, choices),
-        6 => {
+        6 if !world.right.is_empty() => {
             let other = &world.right[choices.below(world.right.len())];
             sent.configuration.clone_from(&other.configuration);
         }
