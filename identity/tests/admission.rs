@@ -50,7 +50,7 @@ fn deliver(sources: &Sources, secret: &str, body: &[u8]) -> (Result<Admitted, Re
     let mut keys = Keys::default();
     let wanted = entrance.wanted(NOW).unwrap().remove(0);
     keys.add(&entrance, &wanted, secret).unwrap();
-    let mut printed = format!("{key:?} {presented:?} {keys:?}");
+    let mut printed = format!("{key:?} {delivery:?} {presented:?} {keys:?}");
     let proven = entrance.prove(&presented, &keys, Coding::Identity, body, NOW);
     let admitted = proven.and_then(|proven| {
         printed.push_str(&format!("{proven:?}"));

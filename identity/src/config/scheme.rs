@@ -203,8 +203,15 @@ fn check_stamp(
     if template.names(Word::Timestamp) && matches!(source, None | Some(StampSource::Body(_))) {
         whole.error("`{timestamp}` is signed: say in `timestamp` which header or pair it is");
     }
-    if matches!(source, Some(StampSource::Pair(_))) && !matches!(shape, Shape::Pairs { .. }) {
-        whole.error("a timestamp in a pair needs a signature of shape \"pairs\"");
+    match (source, shape) {
+        (Some(StampSource::Pair(name)), Shape::Pairs { keys, .. }) if keys.contains(name) => {
+            whole.error("one pair can't hold both a signature and the timestamp");
+        }
+        (Some(StampSource::Pair(_)), Shape::Pairs { .. }) => {}
+        (Some(StampSource::Pair(_)), _) => {
+            whole.error("a timestamp in a pair needs a signature of shape \"pairs\"");
+        }
+        (Some(StampSource::Header | StampSource::Body(_)) | None, _) => {}
     }
 }
 

@@ -170,3 +170,44 @@ fn what_does_not_fit_a_preset_is_told() {
         );
     }
 }
+
+#[test]
+fn what_no_delivery_could_fulfil_is_told() {
+    let tables = [
+        (
+            "header = [\"X-Sig\", \"x-sig\"], encoding = \"hex\"",
+            "a name stands twice",
+        ),
+        (
+            "header = \"X\", encoding = \"hex\", shape = \"pairs\", key = \"v\", separator = \"=\"",
+            "`separator` and `equals` are one character",
+        ),
+        (
+            "header = \"X\", encoding = \"base64\", shape = \"list\", separator = \"/\"",
+            "the separator `/` stands in the codes too",
+        ),
+        (
+            "header = \"X\", encoding = \"hex\", shape = \"list\", prefix = \"a,\"",
+            "the separator `,` stands in the codes too",
+        ),
+        (
+            "header = \"X\", encoding = \"hex\", shape = \"versioned\", key = \"v1,\"",
+            "a name of letters, digits",
+        ),
+    ];
+    for (signature, told) in tables {
+        let mistakes = parse(&format!("{{ signature = {{ {signature} }} }}")).unwrap_err();
+        assert!(mistakes.contains(told), "{signature}: {mistakes}");
+    }
+    let pairs = "{ template = \"{timestamp}.{body}\", timestamp = { pair = \"PAIR\", \
+                 format = \"unix-seconds\" }, signature = { header = \"X\", encoding = \"hex\", \
+                 shape = \"pairs\", key = \"v1\" } }";
+    assert!(parse(&pairs.replace("PAIR", "t")).is_ok());
+    for (pair, told) in [
+        ("v1", "one pair can't hold both"),
+        ("t,", "a name of letters, digits"),
+    ] {
+        let mistakes = parse(&pairs.replace("PAIR", pair)).unwrap_err();
+        assert!(mistakes.contains(told), "{pair}: {mistakes}");
+    }
+}

@@ -20,7 +20,19 @@ pub(super) fn spellings(item: &Item<'_, '_>) -> Option<Vec<String>> {
         item.error("at least one name");
         return None;
     }
-    items.iter().map(|item| item.parse(header)).collect()
+    let names: Vec<String> = items
+        .iter()
+        .map(|item| item.parse(header))
+        .collect::<Option<_>>()?;
+    let before = |at: usize, name: &String| {
+        let mut before = names.iter().take(at);
+        before.any(|other| other.eq_ignore_ascii_case(name))
+    };
+    if names.iter().enumerate().any(|(at, name)| before(at, name)) {
+        item.error("a name stands twice; the case of its letters makes no other");
+        return None;
+    }
+    Some(names)
 }
 
 pub(in crate::config) fn header(text: &str) -> Result<String, &'static str> {

@@ -1,6 +1,6 @@
 //! How signatures stand in headers.
 
-use super::names::{one_of, spellings, visible};
+use super::names::{header, one_of, spellings, visible};
 use crate::{
     config::{Item, Section},
     signature::{Encoding, Shape},
@@ -23,6 +23,9 @@ pub(super) fn signature(mut table: Section<'_, '_>) -> Option<Signature> {
     let encoding = table
         .require("encoding")
         .and_then(|item| one_of(&item, &Encoding::NAMES));
+    if let (Some(shape), Some(encoding)) = (&shape, encoding) {
+        check_separator(&table, shape, encoding);
+    }
     table.finish();
     Some(Signature {
         headers: headers?,
@@ -30,6 +33,27 @@ pub(super) fn signature(mut table: Section<'_, '_>) -> Option<Signature> {
         shape: shape?,
         encoding: encoding?,
     })
+}
+
+/// Notes a separator that the codes themselves have, or what stands before them.
+fn check_separator(table: &Section<'_, '_>, shape: &Shape, encoding: Encoding) {
+    let (separator, before) = match shape {
+        Shape::Pairs { separator, .. } => (*separator, ""),
+        Shape::List { separator, prefix } => (*separator, prefix.as_str()),
+        Shape::Value | Shape::Prefix(_) | Shape::Versioned { .. } => return,
+    };
+    let digits = match encoding {
+        Encoding::Hex => "",
+        Encoding::Base64 => "+/=",
+        Encoding::Base64Unpadded => "+/",
+        Encoding::Base64Url => "-_=",
+        Encoding::Base64UrlUnpadded => "-_",
+    };
+    if digits.contains(separator) || before.contains(separator) {
+        table.error(format!(
+            "the separator `{separator}` stands in the codes too"
+        ));
+    }
 }
 
 /// Asks only for the keys that the shape has, so that the others are told.
@@ -42,6 +66,9 @@ pub(super) fn shape(table: &mut Section<'_, '_>) -> Option<Shape> {
             let separator = character(table, "separator", ',');
             let equals = character(table, "equals", '=');
             let keys = table.require("key").and_then(|item| spellings(&item));
+            if separator.is_some() && separator == equals {
+                table.error("`separator` and `equals` are one character");
+            }
             Shape::Pairs {
                 separator: separator?,
                 equals: equals?,
@@ -49,7 +76,7 @@ pub(super) fn shape(table: &mut Section<'_, '_>) -> Option<Shape> {
             }
         }
         "versioned" => Shape::Versioned {
-            version: table.require("key")?.parse(visible)?,
+            version: table.require("key")?.parse(header)?,
         },
         "list" => {
             let separator = character(table, "separator", ',');

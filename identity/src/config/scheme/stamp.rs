@@ -1,6 +1,6 @@
 //! The time that a sender states, and how far it may be off.
 
-use super::names::{one_of, spellings, visible};
+use super::names::{header, one_of, spellings};
 use crate::{
     config::Item,
     pointer::Pointer,
@@ -16,8 +16,8 @@ pub(super) fn stamp(
     tolerance: Option<&Item<'_, '_>>,
 ) -> Option<(Stamp, Vec<String>)> {
     let mut table = item.table()?;
-    let header = table.get("header").map(|item| spellings(&item));
-    let pair = table.get("pair").map(|item| item.parse(visible));
+    let names = table.get("header").map(|item| spellings(&item));
+    let pair = table.get("pair").map(|item| item.parse(header));
     let pointer = table
         .get("pointer")
         .map(|item| item.parse(|text| Pointer::new(text)));
@@ -26,7 +26,7 @@ pub(super) fn stamp(
         .and_then(|item| one_of(&item, &StampFormat::NAMES));
     table.finish();
     let window = tolerance.map_or(Some(within(WINDOW_SECONDS)), window);
-    let (source, names) = match (header, pair, pointer) {
+    let (source, names) = match (names, pair, pointer) {
         (Some(names), None, None) => (StampSource::Header, names?),
         (None, Some(pair), None) => (StampSource::Pair(pair?), vec![]),
         (None, None, Some(pointer)) => (StampSource::Body(pointer?), vec![]),
