@@ -19,6 +19,8 @@ mod offline;
 mod pause;
 #[path = "cli/people.rs"]
 mod people;
+#[path = "cli/presets.rs"]
+mod presets;
 #[path = "cli/send.rs"]
 mod send;
 #[path = "cli/served.rs"]

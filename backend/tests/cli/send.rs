@@ -6,7 +6,7 @@ use axum::{
     Json, Router,
     body::Bytes,
     extract::{Path, State},
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, StatusCode, Uri},
     routing::post,
 };
 use fencepost_identity::{
@@ -16,7 +16,10 @@ use fencepost_identity::{
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{GITHUB_SECRET, Place};
+use super::{
+    GITHUB_SECRET, Place,
+    verify::{SECRET, project},
+};
 
 const BODY: &str = r#"{"action":"created"}"#;
 
@@ -110,4 +113,85 @@ async fn deliveries_are_signed_and_their_answers_counted() {
         (unreached.code, &unreached.document()["accepted"]),
         (Some(1), &json!(0))
     );
+}
+
+/// What came in: path, headers in their order, body.
+type Kept = Arc<Mutex<Vec<(String, Vec<(String, String)>, Bytes)>>>;
+
+async fn keep(State(kept): State<Kept>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let headers = headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
+    let delivery = (uri.path().to_owned(), headers.collect(), body);
+    kept.lock().unwrap().push(delivery);
+    StatusCode::ACCEPTED
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_holds_under_every_scheme() {
+    let kept = Kept::default();
+    let router = Router::new().fallback(keep).with_state(Arc::clone(&kept));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let edge = tokio::spawn(axum::serve(listener, router).into_future());
+
+    let token_in_body = "secrets = [\"k\"]\nverify = { kind = \"token\", signature = { pointer = \
+                         \"/token\" } }";
+    let square = "verify = { preset = \"square\", url = \"https://edge.test/{tenant}\" }\nsecrets = \
+                  { derive_from = \"k\" }";
+    let place = project(&[
+        ("token", "verify = \"gitlab-token\"\nsecrets = [\"k\"]"),
+        ("basic", "verify = { kind = \"basic\" }\nsecrets = [\"b\"]"),
+        ("body", token_in_body),
+        ("square", square),
+        ("stripe", "verify = \"stripe\"\nsecrets = [\"k\"]"),
+        ("discord", "verify = \"discord\"\nsecrets = [\"d\"]"),
+    ])
+    .with("SPIN_VARIABLE_K", SECRET)
+    .with("SPIN_VARIABLE_B", "user:0123456789:password")
+    .with(
+        "SPIN_VARIABLE_D",
+        "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8",
+    );
+    let body = format!("{{\"id\":\"r-1\",\"token\":\"{SECRET}\"}}");
+    for (source, tenant) in [
+        ("token", None),
+        ("basic", None),
+        ("body", None),
+        ("square", Some("a b")),
+        ("stripe", None),
+    ] {
+        let mut arguments = vec!["send", "--source", source, "--url", &url, "-"];
+        arguments.extend(tenant.iter().flat_map(|tenant| ["--tenant", tenant]));
+        let sent = place.run_with(&arguments, &body);
+        assert_eq!(sent.code, Some(0), "{source}: {sent:?}");
+        let (path, headers, body) = kept.lock().unwrap().pop().unwrap();
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        let mut arguments = vec!["verify", "--path", &path, "-"];
+        arguments.extend(headers.iter().flat_map(|header| ["-H", header]));
+        let verified = place.run_with(&arguments, std::str::from_utf8(&body).unwrap());
+        assert_eq!(verified.json()["verdict"], "accepted", "{source}");
+    }
+    let unsigned = place.run_with(&["send", "--source", "discord", "--url", &url, "-"], &body);
+    assert_eq!(unsigned.code, Some(1), "{unsigned:?}");
+    assert!(unsigned.stderr.contains("key is public"), "{unsigned:?}");
+
+    let form = [
+        "--header",
+        "content-type: application/x-www-form-urlencoded",
+    ];
+    let arguments = [
+        &["send", "--source", "stripe", "--url", &url, "-"],
+        &form[..],
+    ]
+    .concat();
+    assert_eq!(place.run_with(&arguments, &body).code, Some(0));
+    let (_, headers, _) = kept.lock().unwrap().pop().unwrap();
+    let types = headers.iter().filter(|(name, _)| name == "content-type");
+    let types: Vec<_> = types.map(|(_, value)| value.as_str()).collect();
+    assert_eq!(types, ["application/x-www-form-urlencoded"]);
+    edge.abort();
 }
