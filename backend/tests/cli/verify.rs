@@ -197,6 +197,37 @@ fn an_old_delivery_is_told_its_age_and_holds_at_its_time() {
 }
 
 #[test]
+fn which_bytes_of_a_compressed_body_are_signed_is_told() {
+    const GZIP: &str = "1f8b0800000000000203ab56ca4c51b2522ad23554d2512a4a2d53b232ac0500c8b2d31714\
+                        000000";
+    let digits = GZIP.as_bytes().chunks(2);
+    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let body: Vec<u8> = digits.map(byte).collect();
+    let wire = "X-Hub-Signature-256: sha256=\
+                99c00527b163f161143b3cdcf16ded049ca0d61dd7e9f5c7140bd10a619f5f6a";
+    for (own, others, right, wrong) in [
+        ("wire", "decoded", wire, GITHUB),
+        ("decoded", "wire", GITHUB, wire),
+    ] {
+        let source =
+            format!("verify = \"github\"\nsecrets = [\"k\"]\ncontent_encoding = \"{own}\"");
+        let place = project(&[("hook", &source)]).with("SPIN_VARIABLE_K", SECRET);
+        std::fs::write(place.folder.path().join("body"), &body).unwrap();
+        let verify = |header: &str| {
+            let gzip = "content-encoding: gzip";
+            let command = [
+                "verify", "--source", "hook", "-H", gzip, "-H", header, "body",
+            ];
+            answer(&place.run(&command))
+        };
+        assert_eq!(verify(right).0, Some(0));
+        let (code, refused) = verify(wrong);
+        let hint = format!("the signature would hold with content_encoding = \"{others}\"");
+        assert_eq!((code, &refused["hints"]), (Some(1), &json!([hint])));
+    }
+}
+
+#[test]
 fn handshakes_are_answered() {
     let meta = "verify = { preset = \"meta\", verify_token = \"t\" }\nsecrets = [\"k\"]";
     let slack = "verify = \"slack\"\nsecrets = [\"k\"]";
