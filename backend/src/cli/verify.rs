@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use self::{
     hints::{Hint, OtherBody, Tried, clock, hints},
-    steps::{Ending, Stored, Trail, Variables, judge, secrets_of, signed_bytes},
+    steps::{Ending, Stored, Trail, Variables, expired_of, judge, secrets_of, signed_bytes},
 };
 use super::{
     CliError, InputFile, Verdict, output,
@@ -279,6 +279,7 @@ fn try_settings(
         true => secrets_of(entrance, stored.now, variables),
         false => trail.secrets.clone(),
     };
+    let expired = expired_of(entrance, stored.now, variables);
     let Some(body) = signed_bytes(source, coding, stored.body) else {
         return vec![];
     };
@@ -304,6 +305,10 @@ fn try_settings(
             headers: stored.delivery.headers,
         },
         secrets: secrets.iter().map(|secret| secret.text.as_str()).collect(),
+        expired: expired
+            .iter()
+            .map(|secret| (secret.variable.as_str(), secret.text.as_str()))
+            .collect(),
         body: &body,
         other_body: other_body.filter(|other| other.bytes != body),
         now: stored.now,

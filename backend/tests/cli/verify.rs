@@ -197,6 +197,34 @@ fn an_old_delivery_is_told_its_age_and_holds_at_its_time() {
 }
 
 #[test]
+fn a_secret_that_is_not_taken_any_more_is_told_apart_from_a_wrong_one() {
+    let source = "verify = \"github\"\nsecrets = [\"k\", { name = \"old\", not_after = \
+                  2027-01-15T07:59:59Z }]";
+    let place = project(&[("hook", source)])
+        .with("SPIN_VARIABLE_K", "fp_new_secret_0123456789abcdef")
+        .with("SPIN_VARIABLE_OLD", SECRET);
+    let (code, late) = answer(&verify(&place, &["-H", GITHUB], BODY));
+    assert_eq!((code, &late["tried"]), (Some(1), &json!(["k"])));
+    let hints = late["hints"].to_string();
+    assert!(
+        hints.contains("`old`") && hints.contains("`not_after`"),
+        "{hints}"
+    );
+    let before = [
+        "verify",
+        "--path",
+        "/hooks/hook",
+        "--at",
+        "1799999999",
+        "-H",
+        GITHUB,
+        "-",
+    ];
+    let (code, taken) = answer(&place.run_with(&before, BODY));
+    assert_eq!((code, &taken["secret"]), (Some(0), &json!("old")));
+}
+
+#[test]
 fn which_bytes_of_a_compressed_body_are_signed_is_told() {
     const GZIP: &str = "1f8b0800000000000203ab56ca4c51b2522ad23554d2512a4a2d53b232ac0500c8b2d31714\
                         000000";

@@ -31,6 +31,8 @@ pub(super) struct Tried<'t> {
     pub(super) request: Request<'t>,
     /// The secrets as their senders have them.
     pub(super) secrets: Vec<&'t str>,
+    /// Secrets that are no longer taken, with the names of their variables.
+    pub(super) expired: Vec<(&'t str, &'t str)>,
     /// The bytes that are said to be signed.
     pub(super) body: &'t [u8],
     /// The same without a compression, or with it: those that are said not to be signed.
@@ -52,6 +54,8 @@ pub(super) struct OtherBody<'t> {
 pub(super) enum Hint {
     /// Changing all of this; it is one change, or two.
     Settings(Vec<Change>),
+    /// Nothing: the secret in this variable signed it, and is no longer taken.
+    Expired(String),
     /// Another preset.
     Preset(&'static str),
     /// The delivery is an old one, or a clock is wrong.
@@ -91,6 +95,9 @@ pub(super) fn hints(tried: &Tried<'_>) -> Vec<Hint> {
     if base.holds(tried) {
         return vec![];
     }
+    if let Some(variable) = expired(tried, &base) {
+        return vec![Hint::Expired(variable)];
+    }
     let changes = candidates(tried);
     let mut found: Vec<Hint> = presets(tried, &base).collect();
     let alone = changes
@@ -112,6 +119,18 @@ pub(super) fn clock(now: u64, skew_seconds: i64) -> Hint {
         skew_seconds,
         signed_at: now.saturating_add_signed(skew_seconds.saturating_neg()),
     }
+}
+
+fn expired(tried: &Tried<'_>, base: &Attempt<'_>) -> Option<String> {
+    let signed = |(_, text): &&(&str, &str)| {
+        let attempt = Attempt {
+            secrets: vec![Cow::Borrowed(*text)],
+            ..base.clone()
+        };
+        attempt.holds(tried)
+    };
+    let (variable, _) = tried.expired.iter().find(signed)?;
+    Some((*variable).to_owned())
 }
 
 fn no_header(tried: &Tried<'_>) -> Option<Hint> {
@@ -204,6 +223,11 @@ impl fmt::Display for Hint {
                 }
                 Ok(())
             }
+            Self::Expired(variable) => write!(
+                f,
+                "the secret `{variable}` signed it, which is not taken any more since its \
+                 `not_after`"
+            ),
             Self::Preset(name) => write!(f, "the signature would hold with verify = \"{name}\""),
             Self::Clock {
                 skew_seconds,

@@ -189,6 +189,28 @@ pub(super) fn secrets_of(
     secrets.collect()
 }
 
+/// The secrets that are no longer live, as far as they are still there.
+pub(super) fn expired_of(
+    entrance: &Entrance<'_, '_>,
+    now: u64,
+    variables: Variables<'_>,
+) -> Vec<SenderSecret> {
+    let names = match &entrance.source.secrets {
+        Secrets::Named(names) | Secrets::PerTenant(names) => names.as_slice(),
+        Secrets::DerivedFrom(_) => &[],
+    };
+    let tenant = entrance.tenant.as_ref().map(|tenant| tenant.as_str());
+    let expired = names.iter().filter(|name| !name.is_live(now));
+    let secrets = expired.filter_map(|name| {
+        let variable = name
+            .variable
+            .replacen("{tenant}", tenant.unwrap_or_default(), 1);
+        let text = variables(&variable).ok()??;
+        Some(SenderSecret { variable, text })
+    });
+    secrets.collect()
+}
+
 /// What the sender has been given, which for a derived secret isn't what the variable holds.
 fn sender_secret(entrance: &Entrance<'_, '_>, wanted: &Wanted, text: &str) -> Option<SenderSecret> {
     let scheme = &entrance.source.verify.scheme;

@@ -6,6 +6,7 @@ use fencepost_identity::{
 use super::{change::BodyChange, *};
 
 const SECRET: &str = "fp_test_secret_0123456789abcdef";
+const EXPIRED: &str = "fp_gone_secret_0123456789abcdef";
 const NOW: u64 = 1_800_000_000;
 const BODY: &[u8] = b"{\"id\":\"r-1\",\r\n\"rev\":1}";
 
@@ -59,6 +60,7 @@ impl Odd<'_> {
                 headers: &headers,
             },
             secrets: vec![self.secret],
+            expired: vec![("old", EXPIRED)],
             body: self.body,
             other_body: None,
             now: NOW,
@@ -343,6 +345,7 @@ fn the_other_content_encoding_is_told() {
             headers: &headers,
         },
         secrets: vec![SECRET],
+        expired: vec![],
         body: b"compressed",
         other_body: Some(OtherBody {
             named: "decoded",
@@ -374,6 +377,7 @@ fn a_token_behind_a_word_is_told() {
             headers: &[("authorization", value.as_bytes())],
         },
         secrets: vec![SECRET],
+        expired: vec![],
         body: BODY,
         other_body: None,
         now: NOW,
@@ -419,6 +423,15 @@ fn another_secret_or_another_body_has_no_hint() {
     ] {
         assert_eq!(odd.hints(), []);
     }
+}
+
+#[test]
+fn a_secret_that_is_not_taken_any_more_is_named() {
+    let odd = Odd {
+        sender_secret: EXPIRED,
+        ..USUAL
+    };
+    assert_eq!(odd.hints(), [Hint::Expired("old".to_owned())]);
 }
 
 #[test]
