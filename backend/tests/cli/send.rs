@@ -137,8 +137,8 @@ async fn what_is_sent_holds_under_every_scheme() {
 
     let token_in_body = "secrets = [\"k\"]\nverify = { kind = \"token\", signature = { pointer = \
                          \"/token\" } }";
-    let square = "verify = { preset = \"square\", url = \"https://edge.test/{tenant}\" }\nsecrets = \
-                  { derive_from = \"k\" }";
+    let square = "verify = { preset = \"square\", url = \"https://edge.test/{tenant}\" }\n\
+                  secrets = { derive_from = \"k\" }";
     let place = project(&[
         ("token", "verify = \"gitlab-token\"\nsecrets = [\"k\"]"),
         ("basic", "verify = { kind = \"basic\" }\nsecrets = [\"b\"]"),
