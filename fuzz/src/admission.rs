@@ -35,6 +35,8 @@ const BODIES: &[&str] = &[
     r#"{"event":"endpoint.url_validation","payload":{"plainToken":"p"}}"#,
     r#"{"type":1}"#,
     "payload=%7B%22id%22%3A1%7D",
+    r#"1.{"id":"r-3"}"#,
+    r#"1:1:{"id":"r-3"}"#,
     "",
     "1",
 ];

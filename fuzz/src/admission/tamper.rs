@@ -24,6 +24,9 @@ const PIECES: &[&str] = &[
     ";",
     "\t",
     "Basic ",
+    ".",
+    ":",
+    "-",
 ];
 const SHIFTS: &[i64] = &[
     1,
@@ -131,7 +134,7 @@ fn shift(sent: &mut Case, choices: &mut Choices<'_>) {
     let count = 1 + choices.below(4);
     let to = choices.below(sent.headers.len() + 1);
     let from = &mut sent.headers[at].value;
-    match choices.below(2) {
+    match choices.below(3) {
         0 => {
             let moved = from.split_off(from.len().saturating_sub(count));
             let into = match sent.headers.get_mut(to) {
@@ -140,9 +143,19 @@ fn shift(sent: &mut Case, choices: &mut Choices<'_>) {
             };
             drop(into.splice(0..0, moved));
         }
-        _ => {
+        1 => {
             let count = count.min(sent.body.len());
             from.extend(sent.body.drain(..count));
+        }
+        _ => {
+            // Where the two stand with this between them, what is signed stays as it is.
+            let between = choices.of(&[".", ":"]).as_bytes();
+            let end = sent.body.windows(1).position(|byte| byte == between);
+            if let Some(end) = end {
+                from.extend_from_slice(between);
+                from.extend(sent.body.drain(..end));
+                sent.body.remove(0);
+            }
         }
     }
 }
