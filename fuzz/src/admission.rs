@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use fencepost_conformance::{Case, Expected, Judgement, Origin, Verdict};
 use fencepost_identity::{
     admission::{Delivery, Entrance},
+    config::Handshake,
     mapping::TenantForm,
     signature::{Scheme, Sending, SigningKey, sign},
 };
@@ -160,6 +161,17 @@ fn headers(sent: &Case) -> Vec<(&str, &[u8])> {
         .collect()
 }
 
+/// Whether the source takes the method at all.
+fn takes(world: &World, sent: &Case) -> bool {
+    let source = world.sources().get(&sent.configuration);
+    let handshake = source.and_then(|source| source.verify.handshake.as_ref());
+    match handshake {
+        Some(Handshake::Meta { .. } | Handshake::Dropbox) if sent.method == "GET" => true,
+        Some(Handshake::Trello) if sent.method == "HEAD" => true,
+        _ => sent.method == "POST",
+    }
+}
+
 fn judge(world: &World, signed: &[Case], sent: &Case, seen: &Seen) {
     let (judgement, code) = (world.judge(sent), seen.code());
     match (judgement, code.as_deref()) {
@@ -169,8 +181,14 @@ fn judge(world: &World, signed: &[Case], sent: &Case, seen: &Seen) {
         (Judgement::Misconfigured, code) => {
             assert_eq!(code, Some("misconfigured"), "{sent:?} {seen:?}");
         }
-        (Judgement::Elsewhere, _) => {
+        (Judgement::Elsewhere, code) => {
             assert!(!seen.is_accepted(sent), "{sent:?} {seen:?}");
+            let taken = takes(world, sent);
+            assert_eq!(
+                !taken,
+                code == Some("method_not_allowed"),
+                "{sent:?} {seen:?}"
+            );
             return;
         }
         (Judgement::Holds, Some(code)) => {

@@ -39,21 +39,33 @@ pub fn configurations(data: &[u8]) {
 
 /// A whole file whose one source has a composed `verify`.
 pub(crate) fn composed(choices: &mut Choices<'_>) -> String {
-    let tenant = choices.of(&[
-        "{ value = \"t\" }",
-        "{ route = true }",
-        "{ pointer = \"/t\" }",
-    ]);
-    let secrets = choices.of(&[
-        "[\"s\"]",
-        "[\"s\", { name = \"o\", not_after = 2027-01-15T08:00:00Z }]",
-        "[\"s_{tenant}\"]",
-        "{ derive_from = \"m\" }",
-        "{ derive_from = \"m_{tenant}\" }",
-        "[]",
-    ]);
-    let rest = choices.of(&["", "sender = \"trusted\"", "tenants = [\"t\"]"]);
-    let encoding = choices.of(&["", "content_encoding = \"wire\"", "content_encoding = 1"]);
+    // Mostly what goes together, so that what is told is a mistake of `verify`.
+    let usual = [
+        ("{ value = \"t\" }", "[\"s\"]", ""),
+        ("{ route = true }", "[\"s_{tenant}\"]", ""),
+        ("{ route = true }", "{ derive_from = \"m\" }", ""),
+        ("{ pointer = \"/t\" }", "[\"s\"]", "sender = \"trusted\""),
+    ];
+    let odd = [
+        (
+            "{ value = \"t\" }",
+            "[\"s\", { name = \"o\", not_after = 2027-01-15 }]",
+            "",
+        ),
+        ("{ value = \"t\" }", "{ derive_from = \"m_{tenant}\" }", ""),
+        ("{ value = \"t\" }", "[]", "sender = \"trusted\""),
+        ("{ pointer = \"/t\" }", "[\"s\"]", ""),
+        ("{ route = true }", "[\"{tenant}\"]", "tenants = [\"t\"]"),
+    ];
+    let (tenant, secrets, rest) = match choices.once_in(8) {
+        true => choices.of(&odd),
+        false => choices.of(&usual),
+    };
+    let encoding = match choices.below(8) {
+        0 => "content_encoding = \"wire\"",
+        1 => "content_encoding = 1",
+        _ => "",
+    };
     let verify = verify(choices);
     format!(
         "[pipeline.p]\n[source.s]\nsecrets = {secrets}\npipeline = \"p\"\n{rest}\n{encoding}\n\
@@ -168,8 +180,11 @@ fn verify(choices: &mut Choices<'_>) -> String {
     if choices.below(2) == 0 {
         entries.push(format!("preset = \"{}\"", choices.of(&presets)));
     }
-    for (key, values) in KEYS {
-        if choices.below(3) == 2 {
+    // One key more or two, so that they seldom hide each other's mistakes, or any number.
+    let often = choices.below(4) == 0;
+    let few = [choices.below(KEYS.len()), choices.below(KEYS.len())];
+    for (at, (key, values)) in KEYS.iter().enumerate() {
+        if few.contains(&at) || often && choices.below(3) == 2 {
             entries.push(format!("{key} = {}", choices.of(values)));
         }
     }

@@ -54,7 +54,7 @@ fn a_delivery_is_accepted_only_for_what_was_signed() {
 
 #[test]
 fn a_configuration_is_read_whole_or_refused() {
-    holds("configurations", 3_000);
+    holds("configurations", 6_000);
 }
 
 #[test]
