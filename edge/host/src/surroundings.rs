@@ -1,20 +1,19 @@
 //! What an instance has around it that no manifest says: the time, and who reads its log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 
 /// The time that the component is told when it asks for the date. How time passes, which its
 /// deadlines go by, is always the machine's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub enum Clock {
     /// The machine's.
     #[default]
     OfThisMachine,
-    /// Stands still at so many seconds since 1970, until somebody sets it.
-    At(Arc<AtomicU64>),
+    /// Whatever this says, in seconds since 1970. It is asked as often as the component asks.
+    Told(Arc<dyn Fn() -> u64 + Send + Sync>),
 }
 
 /// Where the component's stderr goes, which is its log.
@@ -32,8 +31,8 @@ impl Clock {
         match self {
             // It is the one that a context has from the beginning.
             Self::OfThisMachine => {}
-            Self::At(seconds) => {
-                wasi.wall_clock(Standing(Arc::clone(seconds)));
+            Self::Told(seconds) => {
+                wasi.wall_clock(Told(Arc::clone(seconds)));
             }
         }
     }
@@ -48,14 +47,14 @@ impl Stderr {
     }
 }
 
-struct Standing(Arc<AtomicU64>);
+struct Told(Arc<dyn Fn() -> u64 + Send + Sync>);
 
-impl HostWallClock for Standing {
+impl HostWallClock for Told {
     fn resolution(&self) -> Duration {
         Duration::from_secs(1)
     }
 
     fn now(&self) -> Duration {
-        Duration::from_secs(self.0.load(Ordering::Relaxed))
+        Duration::from_secs((self.0)())
     }
 }

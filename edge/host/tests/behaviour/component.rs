@@ -19,6 +19,15 @@ fn key(identity: &str) -> support::Output {
     run(&["key", "--identity", file.to_str().unwrap()])
 }
 
+/// What an edge downloads and keeps in memory, on many machines.
+const COMPONENT_BYTES_MAX: u64 = 1024 * 1024;
+
+#[test]
+fn the_component_is_small() {
+    let bytes = std::fs::metadata(component()).unwrap().len();
+    assert!(bytes <= COMPONENT_BYTES_MAX, "{bytes} bytes");
+}
+
 #[test]
 fn the_component_derives_what_an_independent_program_derives() {
     let vectors = workspace().join("identity/tests/vectors");
