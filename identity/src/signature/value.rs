@@ -39,8 +39,11 @@ impl<'h> Codes<'h> {
     }
 
     fn code(&mut self, signed: &Signed, text: &[u8]) -> Result<(), FormatError> {
-        let code = signed.encoding.decode(text);
-        let code = code.filter(|code| code.len() == signed.algorithm.code_bytes());
+        let bytes = signed.algorithm.code_bytes();
+        // No encoding has more than two characters for a byte; what is longer is not even decoded.
+        let text = Some(text).filter(|text| text.len() <= bytes.saturating_mul(2));
+        let code = text.and_then(|text| signed.encoding.decode(text));
+        let code = code.filter(|code| code.len() == bytes);
         self.codes.push(code.ok_or(FormatError::Signature)?);
         match self.codes.len() > SIGNATURES_MAX {
             true => Err(FormatError::Signature),
