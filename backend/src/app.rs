@@ -1,5 +1,7 @@
 //! The one place that sees all: puts store, worker and listeners together, and ends them in order.
 
+mod extractors;
+
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
@@ -12,14 +14,11 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
+pub use self::extractors::Unusable;
 use crate::{
     clock::UnixMillis,
-    config::{Config, ExtractorConfig, Pipeline, Project, ProviderKeys, RawAnswers, Role},
-    extractor::{
-        Extractor,
-        baseline::{Baseline, bayes::CoefficientsError},
-        openai::{OpenAi, SetupError},
-    },
+    config::{Config, Pipeline, Project, ProviderKeys, RawAnswers, Role},
+    extractor::Extractor,
     http::{
         AdminApi, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions, admin_router,
         ingest_router,
@@ -27,7 +26,6 @@ use crate::{
     report::WorkerId,
     retry::Backoff,
     store::{CredentialName, PipelineVersions, Store, StoreError},
-    tls::{self, TlsError},
     worker::{self, Keep, Pace, Stop, StopSignal, Worker},
 };
 
@@ -66,20 +64,6 @@ pub enum StartError {
         /// Why.
         error: std::io::Error,
     },
-}
-
-/// Why an extractor can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Unusable {
-    /// What it was trained to is damaged.
-    #[error("{0}")]
-    Coefficients(#[from] CoefficientsError),
-    /// What it asks with can't be set up.
-    #[error("{0}")]
-    Setup(#[from] SetupError),
-    /// Its connections can't be protected.
-    #[error("{0}")]
-    Tls(#[from] TlsError),
 }
 
 /// Bound listeners: a connection that is made from now on waits for the application to start.
@@ -298,7 +282,7 @@ pub fn stand_for(project: &Project) -> Result<Vec<PipelineVersions>, StartError>
         let Some(config) = project.extractors.get(name) else {
             continue;
         };
-        let fingerprint = fingerprint(config).map_err(|error| unusable(name, error))?;
+        let fingerprint = extractors::fingerprint(config).map_err(|error| unusable(name, error))?;
         versions.push(pipeline.versions(&fingerprint));
     }
     Ok(versions)
@@ -315,37 +299,13 @@ fn pipelines(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeli
         };
         let extractor = match extractors.get(name) {
             Some(extractor) => Arc::clone(extractor),
-            None => extractor(config, keys).map_err(|error| unusable(name, error))?,
+            None => extractors::set_up(config, keys).map_err(|error| unusable(name, error))?,
         };
         extractors.insert(name.clone(), Arc::clone(&extractor));
         let credential = config.credential(name);
         pipelines.push(runnable(pipeline, extractor, credential));
     }
     Ok(pipelines)
-}
-
-fn fingerprint(config: &ExtractorConfig) -> Result<serde_json::Value, Unusable> {
-    match config {
-        ExtractorConfig::Baseline => Ok(Baseline::new()?.fingerprint()),
-        ExtractorConfig::OpenAi(config) => Ok(config.settings.fingerprint()),
-    }
-}
-
-fn extractor(
-    config: &ExtractorConfig,
-    keys: &ProviderKeys,
-) -> Result<Arc<dyn Extractor>, Unusable> {
-    match config {
-        ExtractorConfig::Baseline => Ok(Arc::new(Baseline::new()?)),
-        ExtractorConfig::OpenAi(config) => {
-            let settings = config.settings.clone();
-            let tls = tls::for_scheme(settings.base_url.scheme())?;
-            let variable = config.key_variable.as_deref();
-            let key = variable.and_then(|variable| keys.get(variable));
-            let openai = OpenAi::new(settings, key, tls, UnixMillis::of_this_machine)?;
-            Ok(Arc::new(openai))
-        }
-    }
 }
 
 fn unusable(name: &str, error: Unusable) -> StartError {

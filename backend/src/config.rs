@@ -21,7 +21,7 @@ use fencepost_identity::envelope::EdgeSecret;
 pub use self::{
     database::DatabaseUrl,
     environment::{Environment, Lookup, process_environment, process_variables},
-    extractor::{ExtractorConfig, OpenAiConfig, ProviderKeys},
+    extractor::{ExtractorConfig, ModelConfig, ProviderKeys},
     manifest::check_manifest,
     pipeline::{Pipeline, RawAnswers},
     project::Project,

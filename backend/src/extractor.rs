@@ -3,14 +3,26 @@
 //! A provider's wire types never leave its file. What leaves it is a [`Draft`], which nobody has
 //! validated yet, or an [`ExtractError`], which says what follows from it.
 
+pub mod anthropic;
 pub mod baseline;
+mod client;
+pub mod gemini;
 pub mod openai;
+mod prompt;
+mod provider;
+mod settings;
+mod text;
 
 use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use fencepost_identity::key::CallKey;
 use serde_json::Value;
+
+pub use self::{
+    client::SetupError,
+    settings::{BaseUrl, Settings},
+};
 
 /// Asks a model one question.
 ///

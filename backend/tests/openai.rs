@@ -23,8 +23,8 @@ use std::num::NonZeroU32;
 use fencepost::{
     clock::UnixMillis,
     extractor::{
-        Call, Draft, ExtractError, Extractor as _, Failure, Inference, OutputCap, Question, Usage,
-        openai::{BaseUrl, OpenAi, Settings},
+        BaseUrl, Call, Draft, ExtractError, Extractor as _, Failure, Inference, OutputCap,
+        Question, Settings, Usage, openai::OpenAi,
     },
     secret::Secret,
     tls,

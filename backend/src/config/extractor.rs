@@ -9,14 +9,17 @@ use fencepost_identity::config::{Item, Section};
 
 use super::{Environment, Project};
 use crate::{
-    extractor::openai::{BaseUrl, Settings},
+    extractor::{
+        BaseUrl, Settings,
+        anthropic::{self, Output},
+        gemini,
+    },
     secret::Secret,
     store::CredentialName,
 };
 
 const OUTPUT_TOKENS_DEFAULT: u64 = 1024;
 const OUTPUT_TOKENS_MAX: u64 = 1_000_000;
-const TEMPERATURE_MAX: f64 = 2.0;
 const MODEL_BYTES_MAX: usize = 128;
 
 /// Who is asked.
@@ -25,21 +28,49 @@ pub enum ExtractorConfig {
     /// Nobody: phrase rules and a small statistical filter.
     Baseline,
     /// A server that speaks Chat Completions.
-    OpenAi(OpenAiConfig),
+    OpenAi(ModelConfig),
+    /// A server that speaks Messages.
+    Anthropic(ModelConfig, Output),
+    /// A server that speaks `generateContent`.
+    Gemini(ModelConfig),
 }
 
-/// How a server that speaks Chat Completions is asked.
+/// How a model is asked over HTTP.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OpenAiConfig {
+pub struct ModelConfig {
     /// What the extractor is told.
     pub settings: Settings,
     /// The variable that holds the key; absent for a server that wants none.
     pub key_variable: Option<String>,
 }
 
+/// What differs from provider to provider.
+struct Interface {
+    /// Where the provider is; absent for an interface that many servers have.
+    home: Option<&'static str>,
+    model: fn(&str) -> Result<String, &'static str>,
+    temperature_max: u32,
+}
+
+const OPENAI: Interface = Interface {
+    home: None,
+    model,
+    temperature_max: 2,
+};
+const ANTHROPIC: Interface = Interface {
+    home: Some(anthropic::BASE_URL),
+    model,
+    temperature_max: 1,
+};
+const GEMINI: Interface = Interface {
+    home: Some(gemini::BASE_URL),
+    model: segment,
+    temperature_max: 2,
+};
+
 impl ExtractorConfig {
     /// What there is in this version, as the file spells it.
-    const KINDS: [&str; 2] = ["baseline", "openai"];
+    const KINDS: [&str; 4] = ["baseline", "openai", "anthropic", "gemini"];
 
     /// Reads one table of `extractor`; mistakes are noted in the document.
     pub(super) fn read(item: &Item<'_, '_>) -> Option<Self> {
@@ -47,7 +78,18 @@ impl ExtractorConfig {
         let kind = table.require("kind")?;
         let config = match kind.text()? {
             "baseline" => Some(Self::Baseline),
-            "openai" => OpenAiConfig::read(&mut table).map(Self::OpenAi),
+            "openai" => ModelConfig::read(&mut table, &OPENAI).map(Self::OpenAi),
+            "anthropic" => {
+                let model = ModelConfig::read(&mut table, &ANTHROPIC);
+                let output = match table.get("output") {
+                    Some(item) => item.parse(output),
+                    None => Some(Output::Schema),
+                };
+                model
+                    .zip(output)
+                    .map(|(model, output)| Self::Anthropic(model, output))
+            }
+            "gemini" => ModelConfig::read(&mut table, &GEMINI).map(Self::Gemini),
             _ => {
                 let known = Self::KINDS.join("`, `");
                 kind.error(format!(
@@ -71,28 +113,42 @@ impl ExtractorConfig {
     fn key_variable(&self) -> Option<&str> {
         match self {
             Self::Baseline => None,
-            Self::OpenAi(config) => config.key_variable.as_deref(),
+            Self::OpenAi(config) | Self::Anthropic(config, _) | Self::Gemini(config) => {
+                config.key_variable.as_deref()
+            }
         }
     }
 }
 
-impl OpenAiConfig {
-    fn read(table: &mut Section<'_, '_>) -> Option<Self> {
-        let model = table.require("model").and_then(|item| item.parse(model));
-        let base_url = table
-            .require("base_url")
-            .and_then(|item| item.parse(BaseUrl::new));
-        let key_variable = match table.get("api_key_env") {
+impl ModelConfig {
+    fn read(table: &mut Section<'_, '_>, interface: &Interface) -> Option<Self> {
+        let model = table.require("model");
+        let model = model.and_then(|item| item.parse(interface.model));
+        let base_url = match interface.home {
+            Some(home) => match table.get("base_url") {
+                Some(item) => item.parse(BaseUrl::new),
+                None => BaseUrl::new(home).ok(),
+            },
+            None => table
+                .require("base_url")
+                .and_then(|item| item.parse(BaseUrl::new)),
+        };
+        // No provider answers without a key; some server of one's own does.
+        let key = match interface.home {
+            Some(_) => table.require("api_key_env").map(Some),
+            None => Some(table.get("api_key_env")),
+        };
+        let key_variable = key.and_then(|item| match item {
             Some(item) => item.parse(variable).map(Some),
             None => Some(None),
-        };
+        });
         let max_output_tokens = table
             .get("max_output_tokens")
             .map_or(Some(OUTPUT_TOKENS_DEFAULT), |item| {
                 item.integer(1, OUTPUT_TOKENS_MAX)
             });
         let temperature = match table.get("temperature") {
-            Some(item) => temperature(&item).map(Some),
+            Some(item) => temperature(&item, interface.temperature_max).map(Some),
             None => Some(None),
         };
         Some(Self {
@@ -117,6 +173,15 @@ fn model(text: &str) -> Result<String, &'static str> {
     Err("a model is 1 to 128 printable characters of ASCII without spaces")
 }
 
+/// A name that stands in an address.
+fn segment(text: &str) -> Result<String, &'static str> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if text.bytes().all(allowed) {
+        return model(text);
+    }
+    Err("a model's name alone, such as `gemini-…`, without `models/` before it")
+}
+
 fn variable(text: &str) -> Result<String, &'static str> {
     let allowed = |byte: u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_');
     let starts_well = text
@@ -130,13 +195,21 @@ fn variable(text: &str) -> Result<String, &'static str> {
     Err("the name of an environment variable such as \"OPENAI_API_KEY\", never the key itself")
 }
 
-fn temperature(item: &Item<'_, '_>) -> Option<f64> {
+fn temperature(item: &Item<'_, '_>, max: u32) -> Option<f64> {
     let temperature = item.number()?;
-    if (0.0..=TEMPERATURE_MAX).contains(&temperature) {
+    if (0.0..=f64::from(max)).contains(&temperature) {
         return Some(temperature);
     }
-    item.error("this must be a number from 0 to 2");
+    item.error(format!("this must be a number from 0 to {max}"));
     None
+}
+
+fn output(text: &str) -> Result<Output, &'static str> {
+    match text {
+        "schema" => Ok(Output::Schema),
+        "tool" => Ok(Output::Tool),
+        _ => Err("this is `schema` or `tool`"),
+    }
 }
 
 /// The keys of those who are asked, by the variables that hold them. Its `Debug` shows none.

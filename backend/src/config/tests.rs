@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::extractor::anthropic::Output;
 
 const EDGE_SECRET: &str = "edge-canary-0123456789";
 const PREVIOUS_SECRET: &str = "previous-canary-0123456789";
@@ -429,6 +430,121 @@ fn each_mistake_of_an_extractor_is_told_with_its_line_and_key() {
     ] {
         let changed = OPENAI.replace(old, new);
         assert_ne!(changed, OPENAI, "{old}");
+        let errors = project(&[("kind = \"baseline\"", &changed)]).unwrap_err();
+        let lines = errors.lines();
+        assert!(
+            lines.len() == 1 && lines[0].contains(expected),
+            "{new}: {lines:?}"
+        );
+        assert!(!lines[0].contains("canary"), "{lines:?}");
+    }
+}
+
+/// Extractors of providers with an interface of their own.
+const PROVIDERS: &str = "kind = \"baseline\"
+
+[extractor.claude]
+kind = \"anthropic\"
+model = \"claude-x\"
+api_key_env = \"A_KEY\"
+
+[extractor.gem]
+kind = \"gemini\"
+model = \"gemini-x.1\"
+api_key_env = \"G_KEY\"
+";
+
+#[test]
+fn a_provider_is_asked_where_it_is_unless_another_address_stands_there() {
+    let project = project(&[("kind = \"baseline\"", PROVIDERS)]).unwrap();
+    let ExtractorConfig::Anthropic(claude, output) = &project.extractors["claude"] else {
+        panic!("{:?}", project.extractors);
+    };
+    let ExtractorConfig::Gemini(gem) = &project.extractors["gem"] else {
+        panic!("{:?}", project.extractors);
+    };
+    assert_eq!(*output, Output::Schema);
+    for (config, url, variable) in [
+        (claude, "https://api.anthropic.com/v1", "A_KEY"),
+        (
+            gem,
+            "https://generativelanguage.googleapis.com/v1beta",
+            "G_KEY",
+        ),
+    ] {
+        let settings = &config.settings;
+        assert_eq!(settings.base_url.to_string(), url);
+        assert_eq!(
+            (settings.max_output_tokens.get(), settings.temperature),
+            (1024, None)
+        );
+        assert_eq!(config.key_variable.as_deref(), Some(variable));
+    }
+}
+
+#[test]
+fn what_a_provider_can_be_told_is_read() {
+    let told = PROVIDERS.replace(
+        "\"claude-x\"\n",
+        "\"claude-x\"\nbase_url = \"http://127.0.0.1:8000/v1\"\noutput = \"tool\"\n\
+         temperature = 1\nmax_output_tokens = 7\n",
+    );
+    let project = project(&[("kind = \"baseline\"", &told)]).unwrap();
+    let ExtractorConfig::Anthropic(config, output) = &project.extractors["claude"] else {
+        panic!("{:?}", project.extractors);
+    };
+    let settings = &config.settings;
+    assert_eq!((*output, settings.temperature), (Output::Tool, Some(1.0)));
+    assert_eq!(settings.max_output_tokens.get(), 7);
+    assert_eq!(settings.base_url.to_string(), "http://127.0.0.1:8000/v1");
+}
+
+#[test]
+fn each_mistake_of_a_provider_is_told_with_its_key() {
+    for (old, new, expected) in [
+        (
+            "\napi_key_env = \"A_KEY\"",
+            "",
+            "extractor.claude`: the key `api_key_env` is missing",
+        ),
+        (
+            "\napi_key_env = \"G_KEY\"",
+            "",
+            "extractor.gem`: the key `api_key_env` is missing",
+        ),
+        (
+            "\"A_KEY\"",
+            "\"A_KEY\"\ntemperature = 1.5",
+            "extractor.claude.temperature`: this must be a number from 0 to 1",
+        ),
+        (
+            "\"A_KEY\"",
+            "\"A_KEY\"\noutput = \"free\"",
+            "extractor.claude.output`: this is `schema` or `tool`",
+        ),
+        (
+            "\"G_KEY\"",
+            "\"G_KEY\"\noutput = \"tool\"",
+            "extractor.gem.output`: this key is not known",
+        ),
+        (
+            "gemini-x.1",
+            "models/gemini-x.1",
+            "extractor.gem.model`: a model's name alone",
+        ),
+        (
+            "gemini-x.1",
+            "",
+            "extractor.gem.model`: a model is 1 to 128",
+        ),
+        (
+            "\"G_KEY\"",
+            "\"G_KEY\"\nbase_url = \"canary\"",
+            "extractor.gem.base_url`: a URL such as",
+        ),
+    ] {
+        let changed = PROVIDERS.replace(old, new);
+        assert_ne!(changed, PROVIDERS, "{old}");
         let errors = project(&[("kind = \"baseline\"", &changed)]).unwrap_err();
         let lines = errors.lines();
         assert!(

@@ -15,6 +15,11 @@ const VERSION: &str = "moderation-gpt-1";
 
 /// A place whose pipeline asks the model at this address.
 fn asking(base_url: &str) -> Place {
+    asking_of("openai", base_url)
+}
+
+/// A place whose pipeline asks the model at this address in this provider's form.
+fn asking_of(kind: &str, base_url: &str) -> Place {
     let place = Place::new();
     let from = super::project_folder();
     let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();
@@ -28,7 +33,7 @@ fn asking(base_url: &str) -> Place {
         (
             "kind = \"baseline\"",
             format!(
-                "kind = \"baseline\"\n\n[extractor.gpt]\nkind = \"openai\"\nmodel = \"small\"\n\
+                "kind = \"baseline\"\n\n[extractor.gpt]\nkind = \"{kind}\"\nmodel = \"small\"\n\
                  base_url = \"{base_url}\"\napi_key_env = \"{VARIABLE}\""
             ),
         ),
@@ -91,6 +96,22 @@ async fn a_limited_rate_costs_no_attempt_and_the_same_question_is_asked_again() 
         .map(|call| call.call_key)
         .collect();
     assert_eq!(asked, [question.clone(), question]);
+}
+
+#[tokio::test]
+async fn a_report_is_committed_whichever_provider_is_asked() {
+    for (kind, request_id) in [("anthropic", "req_1"), ("gemini", "response-1")] {
+        let model = ModelServer::start(in_turn([moderation("other", 0.95, false)]));
+        let place = asking_of(kind, &model.base_url()).with(VARIABLE, KEY);
+        let (report, attempts) = attempts(&place).await;
+        assert_eq!(report["outcome"], "committed", "{kind}: {report}");
+        assert_eq!(report["result"]["value"]["category"], "other", "{kind}");
+        assert_eq!(attempts.len(), 1, "{kind}");
+        let call = &attempts[0]["call"];
+        assert_eq!(call["provider"], kind);
+        assert_eq!(call["model"], "small", "{kind}");
+        assert_eq!(call["request_id"], request_id, "{kind}");
+    }
 }
 
 #[tokio::test]

@@ -40,11 +40,12 @@ pub enum Behaviour {
     /// The model answers this, escaped already as it is to stand between the quotes of JSON: so
     /// it can hold what a string can't, such as half a surrogate pair.
     Escaped(String),
-    /// The model answers this, and stops for another reason, such as `length`.
+    /// The model answers this, and stops for another reason, such as `length`, in the words of
+    /// the provider that is played.
     Finish {
         /// The answer so far.
         content: String,
-        /// The value of `finish_reason`.
+        /// The value of `finish_reason`, or what the provider calls it.
         reason: String,
     },
     /// The model declines, with these words.
@@ -79,6 +80,31 @@ impl Behaviour {
             status,
             headers: Vec::new(),
             body: body.to_string().into_bytes(),
+        }
+    }
+
+    /// A refusal in Anthropic's form.
+    #[must_use]
+    pub fn anthropic_error(status: u16, kind: &str, message: &str) -> Self {
+        let error = json!({ "type": kind, "message": message });
+        let body = json!({ "type": "error", "error": error, "request_id": "req_of_the_body" });
+        Self::Respond {
+            status,
+            headers: Vec::new(),
+            body: body.to_string().into_bytes(),
+        }
+    }
+
+    /// A refusal in Google's form, with details as its interfaces have them.
+    #[must_use]
+    pub fn google_error(status: u16, name: &str, message: &str, details: &[Value]) -> Self {
+        let error = json!({
+            "code": status, "message": message, "status": name, "details": details,
+        });
+        Self::Respond {
+            status,
+            headers: Vec::new(),
+            body: json!({ "error": error }).to_string().into_bytes(),
         }
     }
 

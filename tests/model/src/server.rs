@@ -22,10 +22,9 @@ use tokio::{sync::oneshot, task::JoinSet, time::timeout};
 use crate::{
     Asked, Behaviour, Call, Ending,
     ledger::Ledger,
-    wire::{self, Answer, HangUp, Said},
+    wire::{self, Answer, HangUp, Interface, Said},
 };
 
-const PATH: &str = "/v1/chat/completions";
 /// Far longer than anything here takes on a slow machine: who reaches it waits in vain.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -169,18 +168,22 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot:
 
 async fn answer(request: Request<Incoming>, shared: &Shared) -> Result<Answer, HangUp> {
     let (head, body) = request.into_parts();
-    if head.method != Method::POST || head.uri.path() != PATH {
+    let interface = Interface::at(head.uri.path());
+    let Some(interface) = interface.filter(|_| head.method == Method::POST) else {
         let body = r#"{"error":{"message":"unknown path","type":"invalid_request_error"}}"#;
         return Ok(wire::respond(404, &[], body));
-    }
+    };
     let body = body.collect().await.map_err(|_| HangUp)?.to_bytes();
+    let request = serde_json::from_slice(&body).unwrap_or_default();
+    if let Some(refused) = interface.refusal(&head.headers, &request) {
+        return Ok(refused);
+    }
     let call_key = wire::text(&head.headers, "idempotency-key").to_owned();
     let place = shared.ledger.came(&call_key, digest(&body));
     let end = End {
         ledger: &shared.ledger,
         sequence: place.sequence,
     };
-    let request = serde_json::from_slice(&body).unwrap_or_default();
     let asked = Asked {
         sequence: place.sequence,
         call_key,
@@ -190,7 +193,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> Result<Answer, H
         request,
     };
     let behaviour = (shared.script)(&asked);
-    let answer = act(&behaviour, &asked).await;
+    let answer = act(&behaviour, &asked, &interface).await;
     end.is(match &answer {
         Ok(_) if matches!(behaviour, Behaviour::BreakOff) => Ending::Cut,
         Ok(answer) => Ending::Answered {
@@ -223,27 +226,28 @@ impl Drop for End<'_> {
 fn act<'a>(
     behaviour: &'a Behaviour,
     asked: &'a Asked,
+    interface: &'a Interface,
 ) -> Pin<Box<dyn Future<Output = Result<Answer, HangUp>> + Send + 'a>> {
-    let said = |content: &str, reason: &str| {
+    let said = |content: &str, reason: Option<&str>| {
         let said = Said {
             content: Some(content),
             refusal: None,
             reason,
         };
-        wire::completion(asked.sequence, &asked.request, &said)
+        interface.answer(asked.sequence, &asked.request, &said)
     };
     Box::pin(async move {
         Ok(match behaviour {
-            Behaviour::Answer(content) => said(&wire::escaped(content), "stop"),
-            Behaviour::Escaped(content) => said(content, "stop"),
-            Behaviour::Finish { content, reason } => said(&wire::escaped(content), reason),
+            Behaviour::Answer(content) => said(&wire::escaped(content), None),
+            Behaviour::Escaped(content) => said(content, None),
+            Behaviour::Finish { content, reason } => said(&wire::escaped(content), Some(reason)),
             Behaviour::Refuse(refusal) => {
                 let said = Said {
                     content: None,
                     refusal: Some(refusal),
-                    reason: "stop",
+                    reason: None,
                 };
-                wire::completion(asked.sequence, &asked.request, &said)
+                interface.answer(asked.sequence, &asked.request, &said)
             }
             Behaviour::Respond {
                 status,
@@ -252,7 +256,7 @@ fn act<'a>(
             } => wire::respond(*status, headers, body.clone()),
             Behaviour::Hold(gate, then) => {
                 gate.passed().await;
-                act(then, asked).await?
+                act(then, asked, interface).await?
             }
             Behaviour::Hang => pending().await,
             Behaviour::HangUp => return Err(HangUp),

@@ -1,4 +1,8 @@
-//! The provider's form, as far as it is needed to be taken for one.
+//! The providers' forms, as far as they are needed to be taken for one.
+
+mod chat;
+mod generate;
+mod messages;
 
 use std::{
     convert::Infallible,
@@ -32,31 +36,57 @@ pub(crate) struct Said<'a> {
     /// Escaped for JSON, without quotes; absent when it declined.
     pub(crate) content: Option<&'a str>,
     pub(crate) refusal: Option<&'a str>,
-    pub(crate) reason: &'a str,
+    /// Absent when it had said all.
+    pub(crate) reason: Option<&'a str>,
 }
 
-/// A completion of the provider. Written by hand, as the content may be no string of Rust's.
-pub(crate) fn completion(sequence: u64, request: &Value, said: &Said<'_>) -> Answer {
-    let content = said
-        .content
-        .map_or_else(|| "null".to_owned(), |content| format!("\"{content}\""));
-    let prompt_tokens = request.to_string().len() / 4;
-    let completion_tokens = content.len() / 4;
-    let usage = json!({
-        "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens,
-        "total_tokens": prompt_tokens + completion_tokens,
-    });
-    let body = format!(
-        r#"{{"id":"chatcmpl-{sequence}","object":"chat.completion","created":1741570283,"#
-    ) + &format!(
-        r#""model":{},"choices":[{{"index":0,"logprobs":null,"finish_reason":{},"#,
-        request["model"],
-        json!(said.reason),
-    ) + &format!(
-        r#""message":{{"role":"assistant","content":{content},"refusal":{}}}}}],"usage":{usage}}}"#,
-        json!(said.refusal),
-    );
-    respond(200, &[("x-request-id", format!("req_{sequence}"))], body)
+/// How a provider is spoken to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Interface {
+    ChatCompletions,
+    Messages,
+    /// It has the model's name in its path.
+    GenerateContent {
+        model: String,
+    },
+}
+
+impl Interface {
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        match path.strip_prefix("/v1/")? {
+            "chat/completions" => Some(Self::ChatCompletions),
+            "messages" => Some(Self::Messages),
+            path => {
+                let model = path
+                    .strip_prefix("models/")?
+                    .strip_suffix(":generateContent")?;
+                let model = model.to_owned();
+                Some(Self::GenerateContent { model })
+            }
+        }
+    }
+
+    /// What its provider refuses before anything is asked of the model: `None` where it is well.
+    pub(crate) fn refusal(&self, headers: &HeaderMap, request: &Value) -> Option<Answer> {
+        match self {
+            Self::ChatCompletions => None,
+            Self::Messages => messages::refusal(headers, request),
+            Self::GenerateContent { .. } => generate::refusal(headers),
+        }
+    }
+
+    pub(crate) fn answer(&self, sequence: u64, request: &Value, said: &Said<'_>) -> Answer {
+        match self {
+            Self::ChatCompletions => chat::completion(sequence, request, said),
+            Self::Messages => messages::message(sequence, request, said),
+            Self::GenerateContent { model } => generate::generated(sequence, model, request, said),
+        }
+    }
+}
+
+/// What is counted as tokens here.
+fn tokens(request: &Value, content: &str) -> (usize, usize) {
+    (request.to_string().len() / 4, content.len() / 4)
 }
 
 /// A string as it stands between the quotes of JSON.
@@ -129,10 +159,16 @@ impl Body for BrokenOff {
 /// What was reported, as the user message has it.
 pub(crate) fn report(request: &Value) -> Value {
     let messages = request["messages"].as_array().into_iter().flatten();
-    let users = messages.filter(|message| message["role"] == "user");
-    let mut contents = users.filter_map(|message| message["content"].as_str());
-    let content = contents.next().unwrap_or_default();
-    let mut data: Value = serde_json::from_str(content).unwrap_or_default();
+    let contents = request["contents"].as_array().into_iter().flatten();
+    let users = messages
+        .chain(contents)
+        .filter(|message| message["role"] == "user");
+    let mut texts = users.filter_map(|message| {
+        let text = message["content"].as_str();
+        text.or_else(|| message["parts"][0]["text"].as_str())
+    });
+    let text = texts.next().unwrap_or_default();
+    let mut data: Value = serde_json::from_str(text).unwrap_or_default();
     data.get_mut("report").map(Value::take).unwrap_or_default()
 }
 

@@ -1,14 +1,12 @@
 //! What another status than 200 means. The status alone does not say: some things that have to be
 //! told apart share one.
 
-use std::time::Duration;
-
-use jiff::Timestamp;
-use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
-use super::super::{Failure, Inference};
-use crate::retry;
+use super::super::{
+    Call, Failure,
+    client::{Reply, STRANGE},
+};
 
 /// The codes that are told in a log. Another text might be the report's.
 const KNOWN_WORDS: [&str; 20] = [
@@ -46,7 +44,7 @@ const TOO_LONG: [&str; 6] = [
 
 /// What a server says of a failure.
 #[derive(Default)]
-pub(super) struct Said {
+struct Said {
     code: String,
     kind: String,
     /// In small letters. It is compared, and never shown: it may quote the report.
@@ -55,8 +53,7 @@ pub(super) struct Said {
 
 impl Said {
     /// Reads `{"error": {"code", "type", "message"}}`, `{"error": "…"}`, or nothing.
-    pub(super) fn read(body: &[u8]) -> Self {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    fn read(body: &Value) -> Self {
         let Some(error) = body.get("error") else {
             return Self::default();
         };
@@ -73,7 +70,7 @@ impl Said {
     }
 
     /// The server's word for it, if it is one that is known.
-    pub(super) fn known_word(&self) -> Option<&'static str> {
+    fn known_word(&self) -> Option<&'static str> {
         let known = |said: &str| KNOWN_WORDS.into_iter().find(|word| *word == said);
         known(&self.code).or_else(|| known(&self.kind))
     }
@@ -105,42 +102,32 @@ impl Said {
     }
 }
 
-/// What went wrong.
-pub(super) fn classify(
-    status: StatusCode,
-    said: &Said,
-    headers: &HeaderMap,
-    now: Timestamp,
-) -> Failure {
-    let quota = Failure::Quota {
-        retry_after: retry_after(headers, now),
-    };
-    match status.as_u16() {
+/// What went wrong, and told in the log.
+pub(super) fn read(reply: &Reply, _call: &mut Call) -> Failure {
+    let said = Said::read(&reply.said());
+    let failure = classify(reply, &said);
+    reply.log(said.known_word(), failure);
+    failure
+}
+
+fn classify(reply: &Reply, said: &Said) -> Failure {
+    let retry_after = reply.retry_after();
+    let quota = Failure::Quota { retry_after };
+    match reply.status.as_u16() {
         401 | 403 => Failure::Auth,
         402 => quota,
         429 if said.is_quota() => quota,
         429 if said.is_more_than_the_limit() => Failure::InvalidRequest,
-        429 => Failure::RateLimited {
-            retry_after: retry_after(headers, now),
-        },
-        503 | 529 => Failure::Overloaded {
-            retry_after: retry_after(headers, now),
-        },
+        429 => Failure::RateLimited { retry_after },
+        503 | 529 => Failure::Overloaded { retry_after },
         400 if said.is_quota() => quota,
         400 if said.is_refusal() => Failure::Refused,
         400 | 413 | 422 if said.is_too_long() => Failure::ContextTooLong,
-        408 | 409 | 425 => Failure::Transport(Inference::MayHaveBegun),
+        408 | 409 | 425 => STRANGE,
         400..=499 => Failure::InvalidRequest,
         // Also what is no answer at all, such as a redirect: another program stands there.
-        _ => Failure::Transport(Inference::MayHaveBegun),
+        _ => STRANGE,
     }
-}
-
-/// The more precise header first.
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let precise = text("retry-after-ms").and_then(retry::retry_after_ms);
-    precise.or_else(|| retry::retry_after(text("retry-after")?, now))
 }
 
 #[cfg(test)]
@@ -152,9 +139,8 @@ mod tests {
     const QUOTA: Failure = Failure::Quota { retry_after: None };
 
     fn failure(status: u16, error: Value) -> Failure {
-        let said = Said::read(json!({ "error": error }).to_string().as_bytes());
-        let status = StatusCode::from_u16(status).unwrap();
-        classify(status, &said, &HeaderMap::new(), Timestamp::UNIX_EPOCH)
+        let body = json!({ "error": error }).to_string();
+        read(&Reply::of(status, &body), &mut Call::default())
     }
 
     #[test]
@@ -236,7 +222,7 @@ mod tests {
             (json!({ "code": "canary", "type": "canary" }), None),
             (json!("canary"), None),
         ] {
-            let said = Said::read(json!({ "error": error }).to_string().as_bytes());
+            let said = Said::read(&json!({ "error": error }));
             assert_eq!(said.known_word(), word, "{error}");
         }
     }

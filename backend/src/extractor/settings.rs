@@ -1,11 +1,11 @@
-//! What the configuration says of such an extractor.
+//! What the configuration says of an extractor that asks a model over HTTP.
 
 use std::{fmt, num::NonZeroU32};
 
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::{super::OutputCap, PROVIDER, request};
+use super::{OutputCap, prompt};
 
 /// After an answer that was cut off, the next may be so many times as long.
 const LARGER: u32 = 4;
@@ -26,15 +26,14 @@ pub struct Settings {
 impl Settings {
     /// What shapes an answer. Where the server is does not: the same model elsewhere is the same
     /// classifier, and where it is another one, it has another name.
-    #[must_use]
-    pub fn fingerprint(&self) -> Value {
+    pub(super) fn fingerprint(&self, provider: &str, interface: &str) -> Value {
         json!({
-            "provider": PROVIDER,
-            "interface": "chat-completions",
+            "provider": provider,
+            "interface": interface,
             "model": self.model,
             "max_output_tokens": self.max_output_tokens,
             "temperature": self.temperature,
-            "instructions": request::INSTRUCTIONS,
+            "instructions": prompt::INSTRUCTIONS,
         })
     }
 
@@ -82,13 +81,12 @@ impl BaseUrl {
         self.0.scheme()
     }
 
-    /// Whether the provider itself is there, or its twin at another vendor: newer models of theirs
-    /// refuse what every other server understands.
-    pub(super) fn is_the_providers_own(&self) -> bool {
-        let host = self.0.host_str().unwrap_or_default();
-        host == "api.openai.com" || host.ends_with(".openai.azure.com")
+    /// The server's name or address.
+    pub(super) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
     }
 
+    /// Where a path of the interface is.
     pub(super) fn endpoint(&self, path: &str) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
@@ -158,7 +156,9 @@ mod tests {
             base_url: BaseUrl::new("https://i/v1").unwrap(),
             ..settings.clone()
         };
-        assert_eq!(settings.fingerprint(), moved.fingerprint());
+        let fingerprint = |settings: &Settings| settings.fingerprint("p", "i");
+        assert_eq!(fingerprint(&settings), fingerprint(&moved));
+        assert_ne!(fingerprint(&settings), settings.fingerprint("p", "j"));
         for changed in [
             Settings {
                 model: "n".to_owned(),
@@ -173,7 +173,7 @@ mod tests {
                 ..settings.clone()
             },
         ] {
-            assert_ne!(settings.fingerprint(), changed.fingerprint(), "{changed:?}");
+            assert_ne!(fingerprint(&settings), fingerprint(&changed), "{changed:?}");
         }
     }
 }

@@ -1,0 +1,86 @@
+//! From what the file says of an extractor to one that can be asked.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    clock::UnixMillis,
+    config::{ExtractorConfig, ModelConfig, ProviderKeys},
+    extractor::{
+        Extractor, SetupError,
+        anthropic::{self, Anthropic},
+        baseline::{Baseline, bayes::CoefficientsError},
+        gemini::{self, Gemini},
+        openai::{self, OpenAi},
+    },
+    secret::Secret,
+    tls::{self, TlsError},
+};
+
+/// Why an extractor can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// What it was trained to is damaged.
+    #[error("{0}")]
+    Coefficients(#[from] CoefficientsError),
+    /// What it asks with can't be set up.
+    #[error("{0}")]
+    Setup(#[from] SetupError),
+    /// Its connections can't be protected.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
+}
+
+/// What shapes its answers; no key is needed for it.
+pub(super) fn fingerprint(config: &ExtractorConfig) -> Result<Value, Unusable> {
+    Ok(match config {
+        ExtractorConfig::Baseline => Baseline::new()?.fingerprint(),
+        ExtractorConfig::OpenAi(config) => openai::fingerprint(&config.settings),
+        ExtractorConfig::Anthropic(config, output) => {
+            anthropic::fingerprint(&config.settings, *output)
+        }
+        ExtractorConfig::Gemini(config) => gemini::fingerprint(&config.settings),
+    })
+}
+
+/// The extractor itself. No connection is made yet.
+pub(super) fn set_up(
+    config: &ExtractorConfig,
+    keys: &ProviderKeys,
+) -> Result<Arc<dyn Extractor>, Unusable> {
+    let clock = UnixMillis::of_this_machine;
+    Ok(match config {
+        ExtractorConfig::Baseline => Arc::new(Baseline::new()?),
+        ExtractorConfig::OpenAi(config) => {
+            let settings = config.settings.clone();
+            Arc::new(OpenAi::new(
+                settings,
+                key(config, keys),
+                tls(config)?,
+                clock,
+            )?)
+        }
+        ExtractorConfig::Anthropic(config, output) => {
+            let (settings, key) = (config.settings.clone(), key(config, keys));
+            Arc::new(Anthropic::new(settings, *output, key, tls(config)?, clock)?)
+        }
+        ExtractorConfig::Gemini(config) => {
+            let settings = config.settings.clone();
+            Arc::new(Gemini::new(
+                settings,
+                key(config, keys),
+                tls(config)?,
+                clock,
+            )?)
+        }
+    })
+}
+
+fn key<'k>(config: &ModelConfig, keys: &'k ProviderKeys) -> Option<&'k Secret> {
+    keys.get(config.key_variable.as_deref()?)
+}
+
+fn tls(config: &ModelConfig) -> Result<rustls::ClientConfig, TlsError> {
+    tls::for_scheme(config.settings.base_url.scheme())
+}
