@@ -15,6 +15,8 @@ mod failures;
 mod protection;
 #[path = "openai/requests.rs"]
 mod requests;
+#[path = "openai/responses.rs"]
+mod responses;
 #[path = "openai/secrets.rs"]
 mod secrets;
 
@@ -24,7 +26,8 @@ use fencepost::{
     clock::UnixMillis,
     extractor::{
         BaseUrl, Call, Draft, ExtractError, Extractor as _, Failure, Inference, OutputCap,
-        Question, Settings, Usage, openai::OpenAi,
+        Question, Settings, Usage,
+        openai::{Api, OpenAi},
     },
     secret::Secret,
     tls,
@@ -53,9 +56,13 @@ fn settings(base_url: &str) -> Settings {
 }
 
 fn openai(base_url: &str, key: Option<&str>) -> OpenAi {
+    openai_by(Api::Chat, base_url, key)
+}
+
+fn openai_by(api: Api, base_url: &str, key: Option<&str>) -> OpenAi {
     let settings = settings(base_url);
     let tls = tls::for_scheme(settings.base_url.scheme()).unwrap();
-    OpenAi::new(settings, key.map(Secret::new).as_ref(), tls, now).unwrap()
+    OpenAi::new(settings, api, key.map(Secret::new).as_ref(), tls, now).unwrap()
 }
 
 async fn ask(openai: &OpenAi, cap: OutputCap) -> Result<Draft, Box<ExtractError>> {

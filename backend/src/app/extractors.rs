@@ -36,7 +36,7 @@ pub enum Unusable {
 pub(super) fn fingerprint(config: &ExtractorConfig) -> Result<Value, Unusable> {
     Ok(match config {
         ExtractorConfig::Baseline => Baseline::new()?.fingerprint(),
-        ExtractorConfig::OpenAi(config) => openai::fingerprint(&config.settings),
+        ExtractorConfig::OpenAi(config, api) => openai::fingerprint(&config.settings, *api),
         ExtractorConfig::Anthropic(config, output) => {
             anthropic::fingerprint(&config.settings, *output)
         }
@@ -52,14 +52,9 @@ pub(super) fn set_up(
     let clock = UnixMillis::of_this_machine;
     Ok(match config {
         ExtractorConfig::Baseline => Arc::new(Baseline::new()?),
-        ExtractorConfig::OpenAi(config) => {
-            let settings = config.settings.clone();
-            Arc::new(OpenAi::new(
-                settings,
-                key(config, keys),
-                tls(config)?,
-                clock,
-            )?)
+        ExtractorConfig::OpenAi(config, api) => {
+            let (settings, key) = (config.settings.clone(), key(config, keys));
+            Arc::new(OpenAi::new(settings, *api, key, tls(config)?, clock)?)
         }
         ExtractorConfig::Anthropic(config, output) => {
             let (settings, key) = (config.settings.clone(), key(config, keys));

@@ -13,6 +13,7 @@ use crate::{
         BaseUrl, Settings,
         anthropic::{self, Output},
         gemini,
+        openai::Api,
     },
     secret::Secret,
     store::CredentialName,
@@ -27,8 +28,8 @@ const MODEL_BYTES_MAX: usize = 128;
 pub enum ExtractorConfig {
     /// Nobody: phrase rules and a small statistical filter.
     Baseline,
-    /// A server that speaks Chat Completions.
-    OpenAi(ModelConfig),
+    /// A server that speaks Chat Completions, or Responses.
+    OpenAi(ModelConfig, Api),
     /// A server that speaks Messages.
     Anthropic(ModelConfig, Output),
     /// A server that speaks `generateContent`.
@@ -78,7 +79,14 @@ impl ExtractorConfig {
         let kind = table.require("kind")?;
         let config = match kind.text()? {
             "baseline" => Some(Self::Baseline),
-            "openai" => ModelConfig::read(&mut table, &OPENAI).map(Self::OpenAi),
+            "openai" => {
+                let model = ModelConfig::read(&mut table, &OPENAI);
+                let api = match table.get("api") {
+                    Some(item) => item.parse(api),
+                    None => Some(Api::Chat),
+                };
+                model.zip(api).map(|(model, api)| Self::OpenAi(model, api))
+            }
             "anthropic" => {
                 let model = ModelConfig::read(&mut table, &ANTHROPIC);
                 let output = match table.get("output") {
@@ -113,7 +121,7 @@ impl ExtractorConfig {
     fn key_variable(&self) -> Option<&str> {
         match self {
             Self::Baseline => None,
-            Self::OpenAi(config) | Self::Anthropic(config, _) | Self::Gemini(config) => {
+            Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
                 config.key_variable.as_deref()
             }
         }
@@ -202,6 +210,14 @@ fn temperature(item: &Item<'_, '_>, max: u32) -> Option<f64> {
     }
     item.error(format!("this must be a number from 0 to {max}"));
     None
+}
+
+fn api(text: &str) -> Result<Api, &'static str> {
+    match text {
+        "chat" => Ok(Api::Chat),
+        "responses" => Ok(Api::Responses),
+        _ => Err("this is `chat` or `responses`"),
+    }
 }
 
 fn output(text: &str) -> Result<Output, &'static str> {

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::extractor::anthropic::Output;
+use crate::extractor::{anthropic::Output, openai::Api};
 
 const EDGE_SECRET: &str = "edge-canary-0123456789";
 const PREVIOUS_SECRET: &str = "previous-canary-0123456789";
@@ -366,7 +366,7 @@ fn a_key_may_come_from_a_file_and_is_told_of_without_its_value() {
 #[test]
 fn an_extractor_without_more_has_the_defaults() {
     let project = project(&[("kind = \"baseline\"", OPENAI)]).unwrap();
-    let ExtractorConfig::OpenAi(config) = &project.extractors["idle"] else {
+    let ExtractorConfig::OpenAi(config, Api::Chat) = &project.extractors["idle"] else {
         panic!("{:?}", project.extractors);
     };
     let settings = &config.settings;
@@ -497,6 +497,22 @@ fn what_a_provider_can_be_told_is_read() {
     assert_eq!((*output, settings.temperature), (Output::Tool, Some(1.0)));
     assert_eq!(settings.max_output_tokens.get(), 7);
     assert_eq!(settings.base_url.to_string(), "http://127.0.0.1:8000/v1");
+}
+
+#[test]
+fn the_newer_interface_has_to_be_asked_for() {
+    for (api, expected) in [("chat", Api::Chat), ("responses", Api::Responses)] {
+        let told = OPENAI.replace("\"gpt-y\"\n", &format!("\"gpt-y\"\napi = \"{api}\"\n"));
+        let project = project(&[("kind = \"baseline\"", &told)]).unwrap();
+        let ExtractorConfig::OpenAi(_, read) = &project.extractors["idle"] else {
+            panic!("{:?}", project.extractors);
+        };
+        assert_eq!(*read, expected);
+    }
+    let told = OPENAI.replace("\"gpt-y\"\n", "\"gpt-y\"\napi = \"new\"\n");
+    let errors = project(&[("kind = \"baseline\"", &told)]).unwrap_err();
+    let expected = "extractor.idle.api`: this is `chat` or `responses`";
+    assert!(errors.lines()[0].contains(expected), "{:?}", errors.lines());
 }
 
 #[test]

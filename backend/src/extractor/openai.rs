@@ -1,4 +1,5 @@
-//! Chat Completions over HTTP, as `OpenAI` has it and many servers have it after them.
+//! Chat Completions over HTTP, as `OpenAI` has it and many servers have it after them, and
+//! Responses, which came later.
 //!
 //! The instructions are fixed; the report stands only in the user message, as data. One question is
 //! one request: nothing here tries again, follows a redirect or uses a proxy.
@@ -6,6 +7,7 @@
 mod answer;
 mod failure;
 mod request;
+mod responses;
 
 use async_trait::async_trait;
 use rustls::ClientConfig;
@@ -22,22 +24,42 @@ use crate::{clock::UnixMillis, secret::Secret};
 /// The provider that the records of this extractor name.
 pub const PROVIDER: &str = "openai";
 
-const FORM: Form = Form {
+/// Which of the provider's interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Chat Completions.
+    Chat,
+    /// Responses.
+    Responses,
+}
+
+const CHAT: Form = Form {
     provider: PROVIDER,
     request_id: "x-request-id",
     answer: answer::read,
     failure: failure::read,
 };
+const RESPONSES: Form = Form {
+    answer: responses::read,
+    ..CHAT
+};
 
 /// What shapes an answer of such an extractor.
 #[must_use]
-pub fn fingerprint(settings: &Settings) -> Value {
-    settings.fingerprint(PROVIDER, "chat-completions")
+pub fn fingerprint(settings: &Settings, api: Api) -> Value {
+    let interface = match api {
+        Api::Chat => "chat-completions",
+        Api::Responses => "responses",
+    };
+    settings.fingerprint(PROVIDER, interface)
 }
 
-/// Asks a server that speaks Chat Completions.
+/// Asks a server that speaks Chat Completions, or Responses.
 #[derive(Debug)]
-pub struct OpenAi(Provider);
+pub struct OpenAi {
+    provider: Provider,
+    api: Api,
+}
 
 impl OpenAi {
     /// The clock is for dates in answers. No connection is made yet.
@@ -46,30 +68,40 @@ impl OpenAi {
     /// [`SetupError`]
     pub fn new(
         settings: Settings,
+        api: Api,
         key: Option<&Secret>,
         tls: ClientConfig,
         clock: fn() -> UnixMillis,
     ) -> Result<Self, SetupError> {
         let key = key.map(|key| (KeyHeader::Bearer, key));
-        Provider::new(&FORM, settings, "chat/completions", key, tls, clock).map(Self)
+        let (form, path) = match api {
+            Api::Chat => (&CHAT, "chat/completions"),
+            Api::Responses => (&RESPONSES, "responses"),
+        };
+        let provider = Provider::new(form, settings, path, key, tls, clock)?;
+        Ok(Self { provider, api })
     }
 }
 
 #[async_trait]
 impl Extractor for OpenAi {
     fn fingerprint(&self) -> Value {
-        fingerprint(&self.0.settings)
+        fingerprint(&self.provider.settings, self.api)
     }
 
     fn addressee(&self) -> Call {
-        self.0.addressee()
+        self.provider.addressee()
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {
         // A server that knows this header lets a question be found by it.
         let call_key = question.call_key.to_string();
         let headers = [("x-client-request-id", call_key.as_str())];
-        let body = request::body(&self.0.settings, question);
-        self.0.ask(question, &headers, body).await
+        let settings = &self.provider.settings;
+        let body = match self.api {
+            Api::Chat => request::body(settings, question),
+            Api::Responses => responses::body(settings, question),
+        };
+        self.provider.ask(question, &headers, body).await
     }
 }

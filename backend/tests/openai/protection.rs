@@ -56,7 +56,7 @@ fn trusting(authority: &CertifiedIssuer<'static, KeyPair>, address: SocketAddr) 
     let tls = tls::trusting(authorities).unwrap();
     let key = Secret::new(KEY);
     let settings = settings(&format!("https://{address}/v1"));
-    OpenAi::new(settings, Some(&key), tls, now).unwrap()
+    OpenAi::new(settings, Api::Chat, Some(&key), tls, now).unwrap()
 }
 
 #[tokio::test]

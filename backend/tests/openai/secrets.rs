@@ -99,6 +99,6 @@ async fn a_known_word_of_the_provider_is_told() {
 fn a_key_that_no_header_can_hold_is_refused_and_not_shown() {
     let tls = tls::for_scheme("http").unwrap();
     let key = Secret::new("canary\nx-injected: 1");
-    let error = OpenAi::new(settings("http://h/v1"), Some(&key), tls, now).unwrap_err();
+    let error = OpenAi::new(settings("http://h/v1"), Api::Chat, Some(&key), tls, now).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("canary"));
 }

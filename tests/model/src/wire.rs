@@ -3,6 +3,7 @@
 mod chat;
 mod generate;
 mod messages;
+mod responses;
 
 use std::{
     convert::Infallible,
@@ -44,6 +45,7 @@ pub(crate) struct Said<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Interface {
     ChatCompletions,
+    Responses,
     Messages,
     /// It has the model's name in its path.
     GenerateContent {
@@ -56,6 +58,7 @@ impl Interface {
         match path.strip_prefix("/v1/")? {
             "chat/completions" => Some(Self::ChatCompletions),
             "messages" => Some(Self::Messages),
+            "responses" => Some(Self::Responses),
             path => {
                 let model = path
                     .strip_prefix("models/")?
@@ -69,7 +72,7 @@ impl Interface {
     /// What its provider refuses before anything is asked of the model: `None` where it is well.
     pub(crate) fn refusal(&self, headers: &HeaderMap, request: &Value) -> Option<Answer> {
         match self {
-            Self::ChatCompletions => None,
+            Self::ChatCompletions | Self::Responses => None,
             Self::Messages => messages::refusal(headers, request),
             Self::GenerateContent { .. } => generate::refusal(headers),
         }
@@ -78,6 +81,7 @@ impl Interface {
     pub(crate) fn answer(&self, sequence: u64, request: &Value, said: &Said<'_>) -> Answer {
         match self {
             Self::ChatCompletions => chat::completion(sequence, request, said),
+            Self::Responses => responses::response(sequence, request, said),
             Self::Messages => messages::message(sequence, request, said),
             Self::GenerateContent { model } => generate::generated(sequence, model, request, said),
         }
@@ -167,7 +171,8 @@ pub(crate) fn report(request: &Value) -> Value {
         let text = message["content"].as_str();
         text.or_else(|| message["parts"][0]["text"].as_str())
     });
-    let text = texts.next().unwrap_or_default();
+    let text = texts.next().or_else(|| request["input"].as_str());
+    let text = text.unwrap_or_default();
     let mut data: Value = serde_json::from_str(text).unwrap_or_default();
     data.get_mut("report").map(Value::take).unwrap_or_default()
 }

@@ -82,9 +82,10 @@ pub(super) fn read(body: &[u8], call: &mut Call) -> Result<String, Failure> {
     }
     let Some(candidate) = generated.candidates.into_iter().flatten().next() else {
         // With no more than ratings of the question, it was blocked all the same.
-        return Err(match generated.prompt_feedback {
-            Value::Object(_) => Failure::Refused,
-            _ => STRANGE,
+        return Err(if generated.prompt_feedback.is_object() {
+            Failure::Refused
+        } else {
+            STRANGE
         });
     };
     match candidate.finish_reason.as_str() {

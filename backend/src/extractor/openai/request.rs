@@ -10,7 +10,7 @@ use super::super::{
 };
 
 /// The provider wants a name for a schema; nothing depends on it.
-const SCHEMA_NAME: &str = "answer";
+pub(super) const SCHEMA_NAME: &str = "answer";
 
 #[derive(Serialize)]
 struct ChatRequest<'a> {
