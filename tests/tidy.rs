@@ -365,6 +365,23 @@ fn crates_depend_in_one_direction() {
 }
 
 #[test]
+fn the_image_is_built_from_every_crate() {
+    let file = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest = file("Cargo.toml");
+    let members = manifest.split_once("members = [").unwrap().1;
+    let members = members.split_once(']').unwrap().0.split('"');
+    let ignored = file(".dockerignore");
+    let mut crates = 0;
+    for member in members.skip(1).step_by(2) {
+        let folder = member.split('/').next().unwrap();
+        let taken = ignored.lines().any(|line| line == format!("!{folder}"));
+        assert!(taken, ".dockerignore: `!{folder}` is missing");
+        crates += 1;
+    }
+    assert!(crates > 5, "the members were not found");
+}
+
+#[test]
 fn identity_does_no_io() {
     check(|source, report| {
         if !source.is_in("identity/src") {

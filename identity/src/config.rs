@@ -70,6 +70,7 @@ impl Sources {
         for (name, item) in table.iter().flat_map(Section::entries) {
             if let Some(source) = sources.iter().find(|source| source.name == name) {
                 variables::check_tenants(source, &sources, &item);
+                variables::check_master(source, &sources, &item);
             }
         }
         Self(sources)

@@ -69,7 +69,7 @@ fn what_each_preset_signs_holds_and_nothing_else_does() {
         .iter()
         .map(|(name, text)| (*name, text.as_str()))
         .collect();
-    let basic = "user:pass:0123456789";
+    let basic = "user:pass:0123456789ab";
     let mut place = project(&texts).with("SPIN_VARIABLE_BASIC", basic).with(
         "SPIN_VARIABLE_DISCORD",
         "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8",

@@ -32,6 +32,7 @@ impl Keys {
             .iter()
             .map(|text| key_of(&judge.verify, text).filter(|_| usable(text)))
             .map(|key| key.filter(|key| key.len() >= KEY_BYTES_MIN))
+            .map(|key| key.filter(|key| key.iter().any(|byte| *byte != 0)))
             .collect();
         let keys = keys.ok_or(Judgement::Misconfigured)?;
         let algorithm = text(&judge.verify, "algorithm").unwrap_or("sha256");
@@ -41,7 +42,7 @@ impl Keys {
                 keys.map(Self::Ed25519).ok_or(Judgement::Misconfigured)
             }
             "token" => Ok(Self::Shown(keys)),
-            "basic" if keys.iter().all(|key| key.contains(&b':')) => Ok(Self::Shown(keys)),
+            "basic" if keys.iter().all(|key| has_password(key)) => Ok(Self::Shown(keys)),
             "basic" => Err(Judgement::Misconfigured),
             _ => Ok(Self::Hmac(mac(algorithm), keys)),
         }
@@ -62,6 +63,12 @@ impl Keys {
             }),
         }
     }
+}
+
+/// Whether what stands behind the first colon is long enough for a secret.
+fn has_password(credentials: &[u8]) -> bool {
+    let colon = credentials.iter().position(|byte| *byte == b':');
+    colon.is_some_and(|colon| credentials.len() - colon > KEY_BYTES_MIN)
 }
 
 fn point(key: &[u8]) -> Option<VerifyingKey> {

@@ -34,6 +34,25 @@ pub(super) fn check_tenants(source: &Source, sources: &[Source], item: &Item<'_,
     }
 }
 
+/// Notes a master secret that signs deliveries itself: a signature over a tenant's name would be
+/// that tenant's secret.
+pub(super) fn check_master(source: &Source, sources: &[Source], item: &Item<'_, '_>) {
+    let Secrets::DerivedFrom(master) = &source.secrets else {
+        return;
+    };
+    let signs = |other: &&Source| match &other.secrets {
+        Secrets::Named(names) => names.iter().any(|name| name.variable == *master),
+        Secrets::PerTenant(_) | Secrets::DerivedFrom(_) => false,
+    };
+    if let Some(other) = sources.iter().find(signs) {
+        item.error(format!(
+            "secrets are derived from `{master}`, with which the source `{}` is signed; give the \
+             master secret a variable of its own",
+            other.name
+        ));
+    }
+}
+
 /// The variables that a source names as they are, with the tenant that each belongs to.
 fn fixed(source: &Source) -> Vec<(&str, Option<&str>)> {
     let tenant = match &source.mapping.tenant {

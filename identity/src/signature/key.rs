@@ -26,7 +26,7 @@ pub enum KeyError {
         /// The bytes that there are.
         bytes: usize,
     },
-    /// Nothing but blanks.
+    /// Nothing but blanks, or but zero bytes, which HMAC can't tell from no key.
     #[error("the secret is blank")]
     Blank,
     /// A line ending or another control character, which is nearly always an accident of a file.
@@ -78,8 +78,11 @@ impl SigningKey {
         check_text(text)?;
         let material = match scheme {
             Scheme::Signed(signed) => material(signed, text)?,
-            Scheme::Basic if !text.contains(':') => return Err(KeyError::NotBasic),
-            Scheme::Token(_) | Scheme::Basic => {
+            Scheme::Basic => {
+                long_enough(password_of(text)?.as_bytes())?;
+                Material::Shown(text.to_owned())
+            }
+            Scheme::Token(_) => {
                 long_enough(text.as_bytes())?;
                 Material::Shown(text.to_owned())
             }
@@ -164,7 +167,8 @@ pub fn derive_secret(scheme: &Scheme, master: &str, tenant: &str) -> Result<Stri
 pub fn key_bytes(scheme: &Scheme, text: &str) -> Result<usize, KeyError> {
     match scheme {
         Scheme::Signed(signed) => Ok(bytes_of(&signed.secret, text)?.len()),
-        Scheme::Token(_) | Scheme::Basic => Ok(text.len()),
+        Scheme::Token(_) => Ok(text.len()),
+        Scheme::Basic => Ok(password_of(text)?.len()),
     }
 }
 
@@ -178,6 +182,12 @@ fn check_text(text: &str) -> Result<(), KeyError> {
     Ok(())
 }
 
+/// The part of Basic's credentials that is a secret; the user is none.
+fn password_of(text: &str) -> Result<&str, KeyError> {
+    let (_, password) = text.split_once(':').ok_or(KeyError::NotBasic)?;
+    Ok(password)
+}
+
 fn long_enough(key: &[u8]) -> Result<(), KeyError> {
     let bytes = key.len();
     match bytes < KEY_BYTES_MIN {
@@ -189,6 +199,9 @@ fn long_enough(key: &[u8]) -> Result<(), KeyError> {
 fn material(signed: &Signed, text: &str) -> Result<Material, KeyError> {
     let key = bytes_of(&signed.secret, text)?;
     long_enough(&key)?;
+    if signed.algorithm != Algorithm::Ed25519 && key.iter().all(|byte| *byte == 0) {
+        return Err(KeyError::Blank);
+    }
     let too_short = |_| KeyError::TooShort { bytes: key.len() };
     Ok(match signed.algorithm {
         Algorithm::HmacSha1 => Material::Sha1(Hmac::new_from_slice(&key).map_err(too_short)?),

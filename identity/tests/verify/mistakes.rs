@@ -211,3 +211,24 @@ fn what_no_delivery_could_fulfil_is_told() {
         assert!(mistakes.contains(told), "{pair}: {mistakes}");
     }
 }
+
+#[test]
+fn a_master_secret_signs_no_delivery_itself() {
+    let source = |name: &str, secrets: &str, tenant: &str| {
+        format!(
+            "[source.{name}]\nverify = \"github\"\nsecrets = {secrets}\npipeline = \"p\"\n\
+             [source.{name}.identity]\ntenant = {tenant}\nreport_id = \"/id\"\n\
+             version = \"event\"\n[source.{name}.input]\ntext = \"/text\"\n"
+        )
+    };
+    let derived = source("a", "{ derive_from = \"master\" }", "{ route = true }");
+    let parse = |other: &str| {
+        let text = format!("{derived}{other}[pipeline.p]\n");
+        Sources::parse(&text).map_err(|errors| errors.to_string())
+    };
+    let named = |secret: &str| source("b", &format!("[\"{secret}\"]"), "{ value = \"acme\" }");
+    assert!(parse(&named("other")).is_ok());
+    assert!(parse(&source("b", "{ derive_from = \"master\" }", "{ route = true }")).is_ok());
+    let mistakes = parse(&named("master")).unwrap_err();
+    assert!(mistakes.contains("with which the source `b` is signed"), "{mistakes}");
+}
