@@ -326,6 +326,7 @@ fn runnable(
         extractor,
         credential,
         schema: pipeline.schema,
+        policy: pipeline.policy,
         review_when: pipeline.review_when,
         max_attempts: pipeline.max_attempts,
         lease: pipeline.lease,

@@ -6,6 +6,7 @@ mod environment;
 mod extractor;
 mod manifest;
 mod pipeline;
+mod policy;
 mod project;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ pub mod baseline;
 mod client;
 pub mod gemini;
 pub mod openai;
-mod prompt;
+pub(crate) mod prompt;
 mod provider;
 mod settings;
 mod text;

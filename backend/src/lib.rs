@@ -8,6 +8,7 @@ pub mod extractor;
 pub mod failpoint;
 pub mod http;
 pub mod judge;
+pub mod policy;
 pub mod report;
 pub mod retry;
 pub mod schema;

@@ -168,7 +168,11 @@ impl Worker {
         if let Some(stored) = &grant.stored {
             debug!(report = %grant.lease.report(), "a stored answer is judged, no call is made");
             let text = String::from_utf8_lossy(&stored.answer.raw).into_owned();
-            return self.settle(grant.lease, pipeline.judge(&text), None).await;
+            let verdict = pipeline.judge(&grant, &text);
+            return self.settle(grant.lease, verdict, None).await;
+        }
+        if let Some(verdict) = pipeline.refuse(&grant.input) {
+            return self.settle(grant.lease, verdict, None).await;
         }
         if self.parts.stop.is_stopping() {
             return self
@@ -212,8 +216,8 @@ impl Worker {
                 });
             }
         }
-        self.settle(grant.lease, pipeline.judge(&draft.text), Some(call))
-            .await
+        let verdict = pipeline.judge(&grant, &draft.text);
+        self.settle(grant.lease, verdict, Some(call)).await
     }
 
     async fn give_back(&self, lease: Lease, reason: &str) -> Result<Step, StoreError> {

@@ -11,6 +11,8 @@ mod bindings;
 mod check;
 #[path = "cli/conformance.rs"]
 mod conformance;
+#[path = "cli/injection.rs"]
+mod injection;
 #[path = "cli/model.rs"]
 mod model;
 #[path = "cli/offline.rs"]

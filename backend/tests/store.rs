@@ -116,6 +116,7 @@ macro_rules! suite {
                     a_quota_is_waited_for_as_long_as_the_provider_says,
                     the_clock_of_a_job_stands_still,
                     three_reports_in_a_row_pause_their_pipeline,
+                    what_was_not_asked_is_not_counted,
                     an_answer_in_between_starts_the_count_again,
                     only_a_person_ends_a_persons_pause,
                     a_person_takes_a_pause_over,

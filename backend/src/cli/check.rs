@@ -9,7 +9,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use self::{secrets::check_secrets, warnings::weaknesses};
+use self::{
+    secrets::check_secrets,
+    warnings::{unattended, weaknesses},
+};
 
 use super::{
     CliError, Verdict,
@@ -67,7 +70,9 @@ impl Check {
         let mut environment = Environment::new(&process_environment);
         // Its errors are among those above already.
         if let Some(project) = Project::read(&mut environment) {
-            findings.warnings = project.sources.iter().flat_map(weaknesses).collect();
+            let sources = project.sources.iter().flat_map(weaknesses);
+            let pipelines = project.pipelines.iter().flat_map(unattended);
+            findings.warnings = sources.chain(pipelines).collect();
             check_secrets(&project, &mut findings);
             if let Some(manifest) = &self.spin {
                 let errors = manifest_errors(manifest, &project)?;

@@ -11,8 +11,10 @@ use fencepost_identity::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::policy;
 use crate::{
     judge::{Rule, Test},
+    policy::Policy,
     schema::Schema,
     store::PipelineVersions,
 };
@@ -50,6 +52,8 @@ pub struct Pipeline {
     pub max_elapsed: Duration,
     /// Whether answers are stored before they are judged.
     pub raw_answers: RawAnswers,
+    /// What it rules beyond its schema.
+    pub policy: Policy,
     /// What makes a valid value a person's matter.
     pub review_when: Vec<Rule>,
 }
@@ -79,14 +83,18 @@ impl Pipeline {
     }
 
     fn classifier_digest(&self, fingerprint: &Value) -> [u8; 32] {
-        let document = json!({
+        let mut document = json!({
             "derivation": "fencepost/classifier/1",
             "pipeline": self.name,
             "kind": "classification",
             "extractor": fingerprint,
             "prompt": self.prompt,
-        })
-        .to_string();
+        });
+        if let (Some(members), Some(policy)) = (document.as_object_mut(), self.policy.fingerprint())
+        {
+            members.insert("policy".to_owned(), policy);
+        }
+        let document = document.to_string();
         // Canonical, so that the order in which a fingerprint is written does not count. What
         // serde_json writes the strict reader reads; a fingerprint too deep for it counts as it is.
         let parsed = json::parse(document.as_bytes());
@@ -131,6 +139,9 @@ impl Pipeline {
             .get("max_elapsed")
             .map_or(Some(ELAPSED_DEFAULT), |item| item.parse(duration));
         let raw_answers = table.get("keep_raw").map_or(Some(true), |item| item.bool());
+        let policy = table
+            .get("policy")
+            .map_or_else(|| Some(Policy::default()), |item| policy::read(&item));
         let review_when = table
             .get("review_when")
             .map_or(Some(Vec::new()), |item| rules(&item, schema.as_deref()));
@@ -152,6 +163,7 @@ impl Pipeline {
             } else {
                 RawAnswers::Dropped
             },
+            policy: policy?,
             review_when: review_when?,
         })
     }

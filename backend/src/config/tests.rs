@@ -72,7 +72,8 @@ fn the_shipped_file_is_read_with_the_defaults_of_the_environment() {
         pipeline.max_elapsed,
         std::time::Duration::from_secs(24 * 60 * 60)
     );
-    assert_eq!(pipeline.review_when.len(), 2);
+    assert_eq!(pipeline.review_when.len(), 3);
+    assert_eq!(pipeline.policy, crate::policy::Policy::default());
     let variables = config.project.secret_variables();
     assert_eq!(variables, ["github_secret", "reports_master_secret"]);
 }
@@ -176,6 +177,21 @@ fn written(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> PathBuf {
 
 /// What is changed in the shipped file, into what, and what is told of it.
 const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "keep_raw = true",
+        "policy = { max_input_characters = 0 }",
+        "pipeline.moderation.policy.max_input_characters`: this must be an integer from 1",
+    ),
+    (
+        "keep_raw = true",
+        "policy = { hidden_characters = \"pass\" }",
+        "\"review\" or \"ignore\"",
+    ),
+    (
+        "keep_raw = true",
+        "policy = { max_text_bytes = 5 }",
+        "this key is not known",
+    ),
     (
         "max_attempts = 3",
         "max_atempts = 3",
@@ -297,6 +313,28 @@ fn each_mistake_of_the_file_is_told_with_its_line_and_key() {
                 .all(|line| line.contains("fencepost.toml: line "))
         );
     }
+}
+
+#[test]
+fn a_policy_is_read_and_what_it_decides_about_answers_is_part_of_the_classifier() {
+    use crate::policy::{HiddenCharacters, Policy};
+    let digest = |pipeline: &Pipeline| pipeline.versions(&serde_json::json!("x")).classifier_digest;
+    let usual = project(&[]).unwrap();
+    let limits = "policy = { max_input_characters = 50, max_input_bytes = 90, \
+                  hidden_characters = \"ignore\" }\nkeep_raw = true";
+    let limited = project(&[("keep_raw = true", limits)]).unwrap();
+    let expected = Policy {
+        input_characters_max: 50,
+        input_bytes_max: 90,
+        hidden: HiddenCharacters::Ignore,
+        ..Policy::default()
+    };
+    assert_eq!(limited.pipelines[0].policy, expected);
+    assert_eq!(digest(&limited.pipelines[0]), digest(&usual.pipelines[0]));
+    let shorter = "policy = { max_text_characters = 70 }\nkeep_raw = true";
+    let shorter = project(&[("keep_raw = true", shorter)]).unwrap();
+    assert_eq!(shorter.pipelines[0].policy.text_characters_max, 70);
+    assert_ne!(digest(&shorter.pipelines[0]), digest(&usual.pipelines[0]));
 }
 
 /// The shipped file with a pipeline that asks a model.

@@ -7,9 +7,10 @@ use crate::{
     extractor::Extractor,
     failpoint::point,
     judge::{Judgement, Rule, judge},
+    policy::{Answered, Policy},
     report::{AttemptOutcome, ReviewReason},
     schema::{Invalid, Schema},
-    store::{AfterRejection, CredentialName, PipelineTerms, PipelineVersions, ReviewNeed},
+    store::{AfterRejection, CredentialName, Grant, PipelineTerms, PipelineVersions, ReviewNeed},
 };
 
 /// What is done with the reports of a pipeline.
@@ -25,6 +26,8 @@ pub struct Pipeline {
     pub credential: CredentialName,
     /// What an answer has to be.
     pub schema: Arc<Schema>,
+    /// What is ruled beyond the schema.
+    pub policy: Policy,
     /// When a person has to see a valid answer.
     pub review_when: Vec<Rule>,
     /// How many charged attempts a job has.
@@ -67,15 +70,31 @@ impl Pipeline {
         }
     }
 
-    /// Judges an answer. An invalid one is asked for again at once: waiting would not mend it.
-    pub(super) fn judge(&self, text: &str) -> Verdict {
+    /// What becomes of an input that is more than a model is shown: a person looks at it.
+    pub(super) fn refuse(&self, input: &[u8]) -> Option<Verdict> {
+        let reason = self.policy.too_long(input)?;
+        Some(Verdict::Reject {
+            outcome: AttemptOutcome::ContextTooLong,
+            reason,
+            next: AfterRejection::Review(ReviewReason::ContextTooLong.into()),
+        })
+    }
+
+    /// Judges the answer to a question. An invalid one is asked for again at once: waiting would
+    /// not mend it.
+    pub(super) fn judge(&self, grant: &Grant, text: &str) -> Verdict {
         point!("judged.before");
-        let verdict = self.verdict(text);
+        let verdict = self.verdict(grant, text);
         point!("judged.after");
         verdict
     }
 
-    fn verdict(&self, text: &str) -> Verdict {
+    fn verdict(&self, grant: &Grant, text: &str) -> Verdict {
+        let again = |outcome, reason| Verdict::Reject {
+            outcome,
+            reason,
+            next: AfterRejection::Again(Duration::ZERO),
+        };
         let report = match self.schema.read(text) {
             Ok(report) => report,
             Err(invalid) => {
@@ -83,21 +102,28 @@ impl Pipeline {
                     Invalid::Syntax(_) => AttemptOutcome::SyntaxInvalid,
                     Invalid::Schema(_) => AttemptOutcome::SchemaInvalid,
                 };
-                let next = AfterRejection::Again(Duration::ZERO);
-                return Verdict::Reject {
-                    outcome,
-                    reason: invalid.to_string(),
-                    next,
-                };
+                return again(outcome, invalid.to_string());
             }
         };
-        let review = match judge(&self.review_when, &report) {
-            Judgement::Final => None,
-            Judgement::Review(rule) => Some(ReviewNeed {
-                reason: ReviewReason::Policy,
-                note: Some(rule.to_string()),
-            }),
+        let answered = Answered {
+            report: &report,
+            schema: &self.schema,
+            prompt: &self.prompt,
+            call_key: grant.lease.call_key(),
         };
+        if let Err(violation) = self.policy.check(answered) {
+            return again(AttemptOutcome::PolicyInvalid, violation.to_string());
+        }
+        let ruled = match judge(&self.review_when, &report) {
+            Judgement::Final => None,
+            Judgement::Review(rule) => Some(rule.to_string()),
+        };
+        let doubts = [ruled, self.policy.doubt(&grant.input)];
+        let notes: Vec<String> = doubts.into_iter().flatten().collect();
+        let review = (!notes.is_empty()).then(|| ReviewNeed {
+            reason: ReviewReason::Policy,
+            note: Some(notes.join("; ")),
+        });
         Verdict::Commit {
             value: report.canonical().to_owned(),
             review,

@@ -281,3 +281,23 @@ fn what_a_source_does_without_is_a_warning_and_no_error() {
     let none = check(&github(""), GOOD);
     assert_eq!((&none["warnings"], &none["ok"]), (&json!([]), &json!(true)));
 }
+
+#[test]
+fn what_may_be_decided_without_a_person_is_a_warning() {
+    let place = project(&[("hook", &github(""))]).with("SPIN_VARIABLE_K", GOOD);
+    let file = place.folder.path().join("fencepost.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let rule = "review_when = [{ pointer = \"/category\", is = \"self_harm\" }]";
+    for other in [
+        "",
+        "review_when = [{ pointer = \"/category\", is = \"abuse\" }]",
+    ] {
+        assert!(text.contains(rule));
+        std::fs::write(&file, text.replace(rule, other)).unwrap();
+        let ran = place.run(&["check", "--json"]);
+        let answer = ran.document();
+        assert_eq!((ran.code, &answer["ok"]), (Some(0), &json!(true)));
+        let words = ["`moderation`", "`self_harm`", "/category", "review_when"];
+        told(&answer, "warnings", &words);
+    }
+}

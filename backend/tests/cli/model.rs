@@ -9,12 +9,12 @@ use super::{
     served::{Server, TEXT, client, envelope},
 };
 
-const KEY: &str = "model-canary-0123456789";
-const VARIABLE: &str = "MODEL_KEY";
+pub(super) const KEY: &str = "model-canary-0123456789";
+pub(super) const VARIABLE: &str = "MODEL_KEY";
 const VERSION: &str = "moderation-gpt-1";
 
 /// A place whose pipeline asks the model at this address.
-fn asking(base_url: &str) -> Place {
+pub(super) fn asking(base_url: &str) -> Place {
     asking_of("openai", base_url)
 }
 

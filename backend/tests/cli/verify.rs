@@ -23,6 +23,7 @@ pub(super) fn project(sources: &[(&str, &str)]) -> Place {
         prompt = "backend/prompts/moderation-7.md"
         classifier_version = "moderation-7"
         extractor = "baseline"
+        review_when = [{ pointer = "/category", is = "self_harm" }]
         [extractor.baseline]
         kind = "baseline"
         "#,

@@ -37,6 +37,7 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
     assert_eq!(request["model"], "asked");
     assert_eq!(request["store"], false);
     assert_eq!(request["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(request.get("tools"), None);
     let format = json!({
         "type": "json_schema",
         "json_schema": { "name": "answer", "strict": true, "schema": schema() },
@@ -44,6 +45,20 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
     assert_eq!(request["response_format"], format);
     assert_eq!(request.get("temperature"), None);
     assert_eq!(request.get("stream"), None);
+}
+
+/// The server reads the report without its marks, as a model would; this is what was sent.
+#[tokio::test]
+async fn each_text_of_the_report_begins_with_the_marker_that_the_instructions_name() {
+    let (server, heard) = listening();
+    let openai = openai(&server.base_url(), Some(KEY));
+    ask(&openai, OutputCap::Ordinary).await.unwrap();
+    let request = heard.lock().unwrap().pop().unwrap().request;
+    let content = |index: usize| request["messages"][index]["content"].as_str().unwrap();
+    let (_, marker) = content(0).split_once("\nMarker: ").unwrap();
+    let marker = marker.chars().next().unwrap();
+    let expected = format!("{{\"report\":{{\"text\":\"{marker}canary-of-the-report\"}}}}");
+    assert_eq!(content(1), expected);
 }
 
 #[tokio::test]

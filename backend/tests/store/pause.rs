@@ -349,6 +349,23 @@ pub(crate) async fn three_reports_in_a_row_pause_their_pipeline(db: &impl Databa
     assert_eq!(db.rows("strike").await, 0);
 }
 
+pub(crate) async fn what_was_not_asked_is_not_counted(db: &impl Database) {
+    let store = db.store();
+    for n in 1..=4 {
+        ingest(&*store, n).await;
+        let too_long = Rejection {
+            outcome: AttemptOutcome::ContextTooLong,
+            reason: None,
+            call: None,
+            next: AfterRejection::Review(ReviewReason::ContextTooLong.into()),
+        };
+        let granted = grant(&*store, 1).await;
+        store.reject(granted.lease, too_long).await.unwrap();
+    }
+    assert_eq!(store.pauses().await.unwrap(), []);
+    assert_eq!(db.rows("strike").await, 0);
+}
+
 pub(crate) async fn an_answer_in_between_starts_the_count_again(db: &impl Database) {
     let store = db.store();
     for n in 1..=6 {

@@ -75,6 +75,47 @@ async fn an_answer_that_the_rules_doubt_is_committed_and_shown_to_a_person() {
 }
 
 #[tokio::test]
+async fn what_nobody_sees_in_a_report_is_asked_about_as_it_is_and_shown_to_a_person() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let key = rig.ingest_text("1", "sp\u{2060}am").await;
+    let mut asked_about = Vec::new();
+    let (step, _) = rig
+        .step(&worker, |asked| {
+            asked_about = asked.input.clone();
+            asked.answer(&GOOD.replace("0.9", "0.1"));
+        })
+        .await;
+    assert_eq!(step, Step::SentToReview(key));
+    assert_eq!(asked_about, "{\"text\":\"sp\u{2060}am\"}".as_bytes());
+    // Neither reason hides the other.
+    let note = rig.view(key).await.review.unwrap().note;
+    let both = "/confidence below 0.7; the input has 1 hidden character";
+    assert_eq!(note.as_deref(), Some(both));
+}
+
+#[tokio::test]
+async fn a_report_that_is_too_long_is_shown_to_a_person_and_to_no_model() {
+    let mut rig = Rig::new().await;
+    rig.pipeline.policy.input_bytes_max = 100;
+    let worker = rig.worker().await;
+    for id in ["1", "2", "3", "4"] {
+        let key = rig.ingest_text(id, &"a".repeat(200)).await;
+        let step = one_step(&worker).await.unwrap();
+        assert_eq!(step, Step::SentToReview(key));
+        let too_long = (Some(AttemptOutcome::ContextTooLong), Charged::Yes);
+        assert_eq!(rig.outcomes(key).await, [too_long]);
+        let review = rig.view(key).await.review.unwrap();
+        assert_eq!(review.reason, ReviewReason::ContextTooLong);
+        assert_eq!(rig.attempts(key).await[0].call, None);
+    }
+    rig.no_call();
+    // Nobody was asked, so that nothing is paused: the next is worked on.
+    let key = rig.ingest("5").await;
+    assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
+}
+
+#[tokio::test]
 async fn invalid_answers_are_asked_for_again_until_the_attempts_are_spent() {
     let mut rig = Rig::new().await;
     let worker = rig.worker().await;

@@ -9,6 +9,7 @@ use std::{
 
 use fencepost::{
     judge::{Rule, Test},
+    policy::Policy,
     report::{AttemptOutcome, State, WorkerId},
     retry::Backoff,
     schema::Schema,
@@ -100,7 +101,17 @@ impl Rig {
 
     /// Stores the report with this id.
     pub(crate) async fn ingest(&self, id: &str) -> ReportKey {
-        match self.store.ingest(report(id)).await.unwrap() {
+        self.ingest_text(id, CANARY).await
+    }
+
+    /// Stores a report of this text.
+    pub(crate) async fn ingest_text(&self, id: &str, text: &str) -> ReportKey {
+        let input = json!({ "text": text }).to_string().into_bytes();
+        let report = NewReport {
+            input,
+            ..report(id)
+        };
+        match self.store.ingest(report).await.unwrap() {
             Ingested::Accepted { key, .. } => key,
             other @ (Ingested::Duplicate { .. } | Ingested::MappingChanged { .. }) => {
                 panic!("{other:?}")
@@ -244,6 +255,7 @@ fn pipeline(extractor: Scripted) -> Pipeline {
         extractor: Arc::new(extractor),
         credential: CredentialName::new("MODEL_KEY"),
         schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
+        policy: Policy::default(),
         review_when: vec![
             rule("/needsHumanReview", Test::Is(Value::Bool(true))),
             rule("/confidence", Test::Below(0.7)),

@@ -228,7 +228,17 @@ fn a_master_secret_signs_no_delivery_itself() {
     };
     let named = |secret: &str| source("b", &format!("[\"{secret}\"]"), "{ value = \"acme\" }");
     assert!(parse(&named("other")).is_ok());
-    assert!(parse(&source("b", "{ derive_from = \"master\" }", "{ route = true }")).is_ok());
+    assert!(
+        parse(&source(
+            "b",
+            "{ derive_from = \"master\" }",
+            "{ route = true }"
+        ))
+        .is_ok()
+    );
     let mistakes = parse(&named("master")).unwrap_err();
-    assert!(mistakes.contains("with which the source `b` is signed"), "{mistakes}");
+    assert!(
+        mistakes.contains("with which the source `b` is signed"),
+        "{mistakes}"
+    );
 }

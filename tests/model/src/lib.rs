@@ -14,6 +14,8 @@
 
 mod gate;
 mod ledger;
+mod marks;
+mod obedient;
 mod script;
 mod server;
 mod wire;
@@ -21,6 +23,7 @@ mod wire;
 pub use self::{
     gate::Gate,
     ledger::{Call, Ending},
+    obedient::obedient,
     script::{Asked, Behaviour, by_key, in_turn, moderation},
     server::ModelServer,
 };

@@ -20,7 +20,8 @@ pub struct Asked {
     pub headers: HeaderMap,
     /// The request's body.
     pub request: Value,
-    /// What was reported, as the user message has it; null where it has none.
+    /// What was reported, as the user message has it, its marks read as the instructions say; null
+    /// where it has none.
     pub report: Value,
 }
 

@@ -18,6 +18,8 @@ use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use serde_json::{Value, json};
 
+use crate::marks;
+
 /// The connection is to be closed.
 #[derive(Debug)]
 pub(crate) struct HangUp;
@@ -160,7 +162,7 @@ impl Body for BrokenOff {
     }
 }
 
-/// What was reported, as the user message has it.
+/// What was reported, as the user message has it, without its marks.
 pub(crate) fn report(request: &Value) -> Value {
     let messages = request["messages"].as_array().into_iter().flatten();
     let contents = request["contents"].as_array().into_iter().flatten();
@@ -174,7 +176,8 @@ pub(crate) fn report(request: &Value) -> Value {
     let text = texts.next().or_else(|| request["input"].as_str());
     let text = text.unwrap_or_default();
     let mut data: Value = serde_json::from_str(text).unwrap_or_default();
-    data.get_mut("report").map(Value::take).unwrap_or_default()
+    let report = data.get_mut("report").map(Value::take);
+    marks::removed(report.unwrap_or_default())
 }
 
 /// A header's text, or nothing.

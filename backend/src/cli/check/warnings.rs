@@ -1,9 +1,43 @@
-//! What a source's configuration does without, by its sender's choice or its owner's.
+//! What a configuration does without, by a sender's choice or its owner's.
 
 use fencepost_identity::{
     config::Source,
     signature::{Algorithm, Proof, Scheme, StampSource, Window, Word},
 };
+use serde_json::Value;
+
+use crate::{config::Pipeline, judge::Test};
+
+/// What a person has to decide about, whatever a model says.
+const SELF_HARM: &str = "self_harm";
+
+/// A line for each member that may say `self_harm` and that no rule asks about.
+pub(super) fn unattended(pipeline: &Pipeline) -> Vec<String> {
+    let members = pipeline.schema.document().get("properties");
+    let members = members.and_then(Value::as_object).into_iter().flatten();
+    let says = |schema: &Value| {
+        let words = schema.get("enum").and_then(Value::as_array);
+        words.is_some_and(|words| words.iter().any(|word| word == SELF_HARM))
+    };
+    let is_asked = |pointer: &str| {
+        pipeline.review_when.iter().any(|rule| {
+            let is_it = matches!(&rule.test, Test::Is(wanted) if wanted == SELF_HARM);
+            is_it && rule.pointer.as_str() == pointer
+        })
+    };
+    let pointers = members
+        .filter(|(_, schema)| says(schema))
+        .map(|(name, _)| format!("/{}", name.replace('~', "~0").replace('/', "~1")))
+        .filter(|pointer| !is_asked(pointer));
+    let line = |pointer: String| {
+        format!(
+            "pipeline `{}`: `{SELF_HARM}` may be decided without a person; put {{ pointer = \
+             \"{pointer}\", is = \"{SELF_HARM}\" }} into `review_when`",
+            pipeline.name
+        )
+    };
+    pointers.map(line).collect()
+}
 
 /// A line for each.
 pub(super) fn weaknesses(source: &Source) -> Vec<String> {

@@ -146,11 +146,15 @@ pub(super) async fn learn(
     if let Some(reason) = PauseReason::of_credential(lesson.outcome) {
         return begin(tx, credential, reason, lesson.wait).await;
     }
+    // Where nobody was asked there is nothing to learn: an answer that was stored before says
+    // nothing about now, and long reports must not hold up the others.
+    if lesson.call.is_none() {
+        return Ok(Vec::new());
+    }
     if let Some(reason) = PauseReason::of_pipeline(lesson.outcome) {
         return strike(tx, pipeline, reason, hold.report).await;
     }
-    // An answer that was stored before says nothing about now.
-    if lesson.outcome.is_verdict() && lesson.call.is_some() {
+    if lesson.outcome.is_verdict() {
         return answered(tx, hold).await;
     }
     Ok(Vec::new())
