@@ -138,7 +138,7 @@ async fn what_is_sent_holds_under_every_scheme() {
     let token_in_body = "secrets = [\"k\"]\nverify = { kind = \"token\", signature = { pointer = \
                          \"/token\" } }";
     let square = "verify = { preset = \"square\", url = \"https://edge.test/{tenant}\" }\n\
-                  secrets = { derive_from = \"k\" }";
+                  secrets = { derive_from = \"m\" }";
     let place = project(&[
         ("token", "verify = \"gitlab-token\"\nsecrets = [\"k\"]"),
         ("basic", "verify = { kind = \"basic\" }\nsecrets = [\"b\"]"),
@@ -148,6 +148,7 @@ async fn what_is_sent_holds_under_every_scheme() {
         ("discord", "verify = \"discord\"\nsecrets = [\"d\"]"),
     ])
     .with("SPIN_VARIABLE_K", SECRET)
+    .with("SPIN_VARIABLE_M", SECRET)
     .with("SPIN_VARIABLE_B", "user:0123456789:password")
     .with(
         "SPIN_VARIABLE_D",
