@@ -1,6 +1,8 @@
 //! The one place that sees all: puts store, worker and listeners together, and ends them in order.
 
 mod extractors;
+mod fit;
+mod process;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -14,7 +16,8 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-pub use self::extractors::Unusable;
+use self::process::worker_id;
+pub use self::{extractors::Unusable, fit::misfits};
 use crate::{
     clock::UnixMillis,
     config::{Config, Pipeline, Project, ProviderKeys, RawAnswers, Role},
@@ -23,7 +26,6 @@ use crate::{
         AdminApi, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions, admin_router,
         ingest_router,
     },
-    report::WorkerId,
     retry::Backoff,
     store::{CredentialName, PipelineVersions, Store, StoreError},
     worker::{self, Keep, Pace, Stop, StopSignal, Worker},
@@ -301,6 +303,7 @@ fn pipelines(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeli
             Some(extractor) => Arc::clone(extractor),
             None => extractors::set_up(config, keys).map_err(|error| unusable(name, error))?,
         };
+        fit::fit(&pipeline, &*extractor)?;
         extractors.insert(name.clone(), Arc::clone(&extractor));
         let credential = config.credential(name);
         pipelines.push(runnable(pipeline, extractor, credential));
@@ -337,18 +340,4 @@ fn runnable(
             RawAnswers::Dropped => Keep::Nothing,
         },
     }
-}
-
-/// Host, process and a random part: two replicas of one name are two workers.
-fn worker_id() -> WorkerId {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = match host.trim() {
-        "" => "worker",
-        host => host,
-    };
-    WorkerId::new(format!(
-        "{host}/{}/{:08x}",
-        std::process::id(),
-        rand::random::<u32>()
-    ))
 }

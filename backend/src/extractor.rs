@@ -8,6 +8,7 @@ pub mod baseline;
 mod client;
 pub mod gemini;
 pub mod openai;
+pub mod projection;
 pub(crate) mod prompt;
 mod provider;
 mod settings;
@@ -19,6 +20,7 @@ use async_trait::async_trait;
 use fencepost_identity::key::CallKey;
 use serde_json::Value;
 
+use self::projection::Unprojectable;
 pub use self::{
     client::SetupError,
     settings::{BaseUrl, Settings},
@@ -38,6 +40,15 @@ pub trait Extractor: Send + Sync {
     /// Who is asked, as far as that is known without an answer: what the row of an attempt tells
     /// when nothing came in time.
     fn addressee(&self) -> Call;
+
+    /// Whether a pipeline's schema can be said in the provider's words: asked when a pipeline is
+    /// loaded, so that no report meets a provider that can't take it.
+    ///
+    /// # Errors
+    /// [`Unprojectable`]: a mistake of configuration.
+    fn check_schema(&self, _schema: &Value) -> Result<(), Unprojectable> {
+        Ok(())
+    }
 
     /// Asks, once. Retries, timeouts and leases are the caller's.
     ///

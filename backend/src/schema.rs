@@ -2,7 +2,10 @@
 //!
 //! Strict JSON first, then the pipeline's JSON Schema, then exact keys. Nothing is repaired: text
 //! that has to be guessed at is an answer that has to be asked for again. The reasons given here
-//! name places in the schema and never a word of the answer, which may quote the report.
+//! name places, by line and column or in the schema, and never a word of the answer, which may
+//! quote the report.
+
+mod syntax;
 
 use std::{collections::BTreeSet, fmt};
 
@@ -11,8 +14,11 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
 
-/// The most bytes of an answer: far above any result's size, far below what hurts.
-pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
+use self::syntax::Inside;
+pub use self::syntax::{ANSWER_BYTES_MAX, ANSWER_DEPTH_MAX, Place, Syntax, SyntaxError, Wrapping};
+
+/// The most bytes of a schema. Its levels are bounded by the reader: [`json::DEPTH_MAX`].
+pub const SCHEMA_BYTES_MAX: usize = 256 * 1024;
 /// The only dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The most places that a reason names.
@@ -28,6 +34,9 @@ pub struct Schema {
 /// Why a schema can't be used: a mistake of configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
+    /// It has more than [`SCHEMA_BYTES_MAX`].
+    #[error("the schema has more than {SCHEMA_BYTES_MAX} bytes")]
+    TooLong,
     /// It is no JSON, or a member stands twice in it.
     #[error("the schema is not usable as JSON: {0}")]
     Json(Refusal),
@@ -47,6 +56,7 @@ pub enum SchemaError {
 pub struct ValidReport {
     value: Value,
     canonical: String,
+    wrapping: Wrapping,
 }
 
 /// Why an answer was not taken.
@@ -54,39 +64,17 @@ pub struct ValidReport {
 pub enum Invalid {
     /// It is not one JSON value.
     #[error("{0}")]
-    Syntax(Syntax),
+    Syntax(SyntaxError),
     /// It is JSON, but not what the schema asks for.
     #[error("{0}")]
     Schema(Violations),
-}
-
-/// Why an answer is not one JSON value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Syntax {
-    /// Nothing but white space.
-    #[error("the answer is empty")]
-    Empty,
-    /// More than [`ANSWER_BYTES_MAX`].
-    #[error("the answer has more than {ANSWER_BYTES_MAX} bytes")]
-    TooLong,
-    /// Text around the value, comments, a missing comma, or more than 64 levels.
-    #[error(
-        "the answer is not one JSON value of at most {} levels",
-        json::DEPTH_MAX
-    )]
-    NotJson,
-    /// Two parsers would read two answers.
-    #[error("the answer names a member twice")]
-    DuplicateMember,
-    /// A number that no finite double stands for.
-    #[error("a number of the answer is out of range")]
-    NumberOutOfRange,
 }
 
 /// The places of the schema that an answer does not satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violations {
     places: BTreeSet<String>,
+    wrapping: Wrapping,
 }
 
 impl Schema {
@@ -95,6 +83,9 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`], for whoever wrote the schema.
     pub fn compile(text: &[u8]) -> Result<Self, SchemaError> {
+        if text.len() > SCHEMA_BYTES_MAX {
+            return Err(SchemaError::TooLong);
+        }
         let parsed = json::parse(text).map_err(SchemaError::Json)?;
         let canonical = canonical::to_canonical(&parsed).map_err(SchemaError::Json)?;
         let document = plain(&parsed).map_err(SchemaError::Json)?;
@@ -156,8 +147,9 @@ impl Schema {
     /// # Errors
     /// [`Invalid`]: the answer has to be asked for again.
     pub fn read(&self, text: &str) -> Result<ValidReport, Invalid> {
-        let parsed = parse(text).map_err(Invalid::Syntax)?;
-        let out_of_bounds = |refusal| Invalid::Syntax(Syntax::from(refusal));
+        let inside = Inside::of(text).map_err(Invalid::Syntax)?;
+        let parsed = inside.parse().map_err(Invalid::Syntax)?;
+        let out_of_bounds = |refusal| Invalid::Syntax(inside.refused(refusal));
         let canonical = canonical::to_canonical(&parsed).map_err(out_of_bounds)?;
         let value = plain(&parsed).map_err(out_of_bounds)?;
         let errors = self.validator.iter_errors(&value);
@@ -168,9 +160,16 @@ impl Schema {
             places.insert("/additionalProperties".to_owned());
         }
         if places.is_empty() {
-            return Ok(ValidReport { value, canonical });
+            return Ok(ValidReport {
+                value,
+                canonical,
+                wrapping: inside.wrapping,
+            });
         }
-        Err(Invalid::Schema(Violations { places }))
+        Err(Invalid::Schema(Violations {
+            places,
+            wrapping: inside.wrapping,
+        }))
     }
 
     /// Exact keys: held even when the schema forgot `additionalProperties: false`.
@@ -205,6 +204,11 @@ impl ValidReport {
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
+
+    /// How the value stood in the answer.
+    pub fn wrapping(&self) -> Wrapping {
+        self.wrapping
+    }
 }
 
 impl fmt::Debug for ValidReport {
@@ -216,23 +220,6 @@ impl fmt::Debug for ValidReport {
     }
 }
 
-impl From<Refusal> for Syntax {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::DuplicateMember => Self::DuplicateMember,
-            Refusal::NumberOutOfRange => Self::NumberOutOfRange,
-            Refusal::InvalidJson
-            | Refusal::MissingField
-            | Refusal::EmptyField
-            | Refusal::FieldTooLong
-            | Refusal::ControlCharacter
-            | Refusal::LoneSurrogate
-            | Refusal::NotAnIdentifier
-            | Refusal::NotARevision => Self::NotJson,
-        }
-    }
-}
-
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the answer does not satisfy the schema at ")?;
@@ -241,20 +228,14 @@ impl fmt::Display for Violations {
             write!(f, "{comma}{place}")?;
         }
         match self.places.len().saturating_sub(PLACES_MAX) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
+            0 => {}
+            more => write!(f, " and {more} more")?,
+        }
+        match self.wrapping {
+            Wrapping::Bare => Ok(()),
+            Wrapping::Fenced => write!(f, "; {}", Wrapping::FENCED),
         }
     }
-}
-
-fn parse(text: &str) -> Result<json::Value<'_>, Syntax> {
-    if text.len() > ANSWER_BYTES_MAX {
-        return Err(Syntax::TooLong);
-    }
-    if text.trim().is_empty() {
-        return Err(Syntax::Empty);
-    }
-    json::parse(text.as_bytes()).map_err(Syntax::from)
 }
 
 /// The same value as the validator takes it. Converted, not parsed again: two parsers could differ.
@@ -270,7 +251,7 @@ fn plain(value: &json::Value<'_>) -> Result<Value, Refusal> {
         json::Value::Object(members) => {
             let mut object = Map::with_capacity(members.len());
             for (name, value) in members {
-                // Two names that differ only in a half surrogate become one.
+                // In a schema two names that differ only in a half surrogate become one.
                 if object
                     .insert(name.to_str_lossy().to_owned(), plain(value)?)
                     .is_some()

@@ -9,6 +9,8 @@
 mod answers;
 #[path = "openai/connections.rs"]
 mod connections;
+#[path = "openai/corpus.rs"]
+mod corpus;
 #[path = "openai/failures.rs"]
 mod failures;
 #[path = "openai/protection.rs"]
@@ -79,6 +81,14 @@ async fn ask(openai: &OpenAi, cap: OutputCap) -> Result<Draft, Box<ExtractError>
 
 fn schema() -> Value {
     json!({ "type": "object", "required": ["a"], "properties": { "a": { "type": "integer" } } })
+}
+
+/// The schema as it is sent: an answer with another member is not taken.
+fn closed() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["a"],
+        "properties": { "a": { "type": "integer" } },
+    })
 }
 
 /// One question to a server that behaves so. It is asked once, whatever it does.

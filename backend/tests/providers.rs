@@ -25,6 +25,7 @@ use fencepost::{
         BaseUrl, Draft, ExtractError, Extractor, Failure, Inference, OutputCap, Question, Settings,
         anthropic::{Anthropic, Output},
         gemini::Gemini,
+        projection::Problem,
     },
     secret::Secret,
     tls,
@@ -124,6 +125,13 @@ async fn ask(extractor: &dyn Extractor, cap: OutputCap) -> Result<Draft, Box<Ext
 }
 
 fn schema() -> Value {
+    json!({
+        "type": "object", "required": ["a"], "properties": { "a": { "type": "integer" } },
+    })
+}
+
+/// The schema as it is sent: an answer with another member is not taken.
+fn closed() -> Value {
     json!({
         "type": "object", "additionalProperties": false, "required": ["a"],
         "properties": { "a": { "type": "integer" } },

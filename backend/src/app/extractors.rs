@@ -13,6 +13,7 @@ use crate::{
         baseline::{Baseline, bayes::CoefficientsError},
         gemini::{self, Gemini},
         openai::{self, OpenAi},
+        projection::Unprojectable,
     },
     secret::Secret,
     tls::{self, TlsError},
@@ -30,6 +31,9 @@ pub enum Unusable {
     /// Its connections can't be protected.
     #[error("{0}")]
     Tls(#[from] TlsError),
+    /// It can't take the schema of the pipeline of this name.
+    #[error("pipeline `{0}`: {1}")]
+    Schema(String, Unprojectable),
 }
 
 /// What shapes its answers; no key is needed for it.

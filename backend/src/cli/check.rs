@@ -1,6 +1,7 @@
 //! `check`: whether configuration, secrets, manifest and database fit together, before anything
 //! runs. It only looks: the database is neither made nor migrated, and nothing is bound.
 
+mod models;
 mod secrets;
 mod warnings;
 
@@ -10,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use self::{
+    models::{Reach, check_models},
     secrets::check_secrets,
     warnings::{unattended, weaknesses},
 };
@@ -36,6 +38,9 @@ pub(super) struct Check {
     /// Which part of the work is meant, as for `serve`.
     #[arg(long, value_enum, default_value_t = Role::All)]
     role: Role,
+    /// Try to connect to each model's server. Nothing is sent, so no key and no report either.
+    #[arg(long)]
+    online: bool,
     #[command(flatten)]
     shape: ShapeFlag,
 }
@@ -77,6 +82,14 @@ impl Check {
             if let Some(manifest) = &self.spin {
                 let errors = manifest_errors(manifest, &project)?;
                 findings.errors.append(errors);
+            }
+            if self.role != Role::Api {
+                let reach = if self.online {
+                    Reach::Tried
+                } else {
+                    Reach::Untried
+                };
+                check_models(&project, reach, &mut findings).await;
             }
             check_database(&project, &mut findings).await;
         }

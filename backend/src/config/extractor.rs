@@ -117,6 +117,17 @@ impl ExtractorConfig {
         CredentialName::of_extractor(name, self.key_variable())
     }
 
+    /// Where whoever is asked is; nothing where nobody is.
+    #[must_use]
+    pub fn base_url(&self) -> Option<&BaseUrl> {
+        match self {
+            Self::Baseline => None,
+            Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
+                Some(&config.settings.base_url)
+            }
+        }
+    }
+
     /// The variable that holds the key of whoever is asked.
     fn key_variable(&self) -> Option<&str> {
         match self {

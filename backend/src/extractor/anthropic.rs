@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{
     Call, Draft, ExtractError, Extractor, Question, SetupError,
     client::KeyHeader,
+    projection::{Dialect, Unprojectable, project},
     provider::{Form, Provider},
     settings::Settings,
 };
@@ -87,6 +88,13 @@ impl Extractor for Anthropic {
 
     fn addressee(&self) -> Call {
         self.provider.addressee()
+    }
+
+    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+        match self.output {
+            Output::Schema => project(schema, Dialect::Anthropic).map(drop),
+            Output::Tool => Ok(()),
+        }
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {

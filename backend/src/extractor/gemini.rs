@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{
     Call, Draft, ExtractError, Extractor, Question, SetupError,
     client::KeyHeader,
+    projection::{Dialect, Unprojectable, project},
     provider::{Form, Provider},
     settings::Settings,
 };
@@ -65,6 +66,10 @@ impl Extractor for Gemini {
 
     fn addressee(&self) -> Call {
         self.0.addressee()
+    }
+
+    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+        project(schema, Dialect::Gemini).map(drop)
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {

@@ -5,6 +5,7 @@
 //! one request: nothing here tries again, follows a redirect or uses a proxy.
 
 mod answer;
+mod constraint;
 mod failure;
 mod request;
 mod responses;
@@ -13,9 +14,11 @@ use async_trait::async_trait;
 use rustls::ClientConfig;
 use serde_json::Value;
 
+use self::constraint::Constraint;
 use super::{
     Call, Draft, ExtractError, Extractor, Question, SetupError,
     client::KeyHeader,
+    projection::Unprojectable,
     provider::{Form, Provider},
     settings::Settings,
 };
@@ -91,6 +94,10 @@ impl Extractor for OpenAi {
 
     fn addressee(&self) -> Call {
         self.provider.addressee()
+    }
+
+    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+        Constraint::of(&self.provider.settings, schema).map(drop)
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {

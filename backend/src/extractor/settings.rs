@@ -5,7 +5,7 @@ use std::{fmt, num::NonZeroU32};
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::{OutputCap, prompt};
+use super::{OutputCap, projection, prompt};
 
 /// After an answer that was cut off, the next may be so many times as long.
 const LARGER: u32 = 4;
@@ -34,6 +34,7 @@ impl Settings {
             "max_output_tokens": self.max_output_tokens,
             "temperature": self.temperature,
             "instructions": prompt::INSTRUCTIONS,
+            "projection": projection::VERSION,
         })
     }
 
@@ -86,6 +87,15 @@ impl BaseUrl {
         self.0.host_str().unwrap_or_default()
     }
 
+    /// Host and port, as a connection is made to them.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let host = self.0.host_str().unwrap_or_default();
+        // One of the two schemes, each of which has a port of its own.
+        let port = self.0.port_or_known_default().unwrap_or_default();
+        format!("{host}:{port}")
+    }
+
     /// Where a path of the interface is.
     pub(super) fn endpoint(&self, path: &str) -> Url {
         let mut url = self.0.clone();
@@ -123,6 +133,18 @@ mod tests {
         ] {
             let url = BaseUrl::new(base).unwrap().endpoint("chat/completions");
             assert_eq!(url.as_str(), endpoint, "{base}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_made_to_host_and_port() {
+        for (base, authority) in [
+            ("https://h/v1", "h:443"),
+            ("http://h/v1", "h:80"),
+            ("http://127.0.0.1:8000", "127.0.0.1:8000"),
+            ("https://[::1]/v1", "[::1]:443"),
+        ] {
+            assert_eq!(BaseUrl::new(base).unwrap().authority(), authority);
         }
     }
 

@@ -33,33 +33,178 @@ fn a_long_integer_keeps_its_digits() {
 }
 
 #[test]
-fn what_is_not_one_json_value_is_a_syntax_error() {
-    let fenced = format!("```json\n{GOOD}\n```");
-    let deep = format!("{{\"a\":{}{}}}", "[".repeat(64), "]".repeat(64));
+fn what_is_not_one_json_value_is_a_syntax_error_with_its_place() {
     let long = format!("{GOOD}{}", " ".repeat(ANSWER_BYTES_MAX));
-    let twice = r#"{"category":"spam","categor\u0079":"other"}"#;
-    let halves = r#"{"b":{"\ud800":1,"\ud801":2}}"#;
-    for (text, expected) in [
-        ("", Syntax::Empty),
-        (" \n", Syntax::Empty),
-        (long.as_str(), Syntax::TooLong),
-        (fenced.as_str(), Syntax::NotJson),
-        (deep.as_str(), Syntax::NotJson),
-        (r#"{"a":1,}"#, Syntax::NotJson),
-        (r#"{"a":NaN}"#, Syntax::NotJson),
-        ("{} {}", Syntax::NotJson),
-        ("Here it is: {}", Syntax::NotJson),
-        ("{\"a\":\"x\ny\"}", Syntax::NotJson),
-        (twice, Syntax::DuplicateMember),
-        (halves, Syntax::DuplicateMember),
-        (r#"{"a":1e400}"#, Syntax::NumberOutOfRange),
+    let deep = format!("{{\"a\":\n{}{}}}", "[".repeat(32), "]".repeat(32));
+    for (text, fault, place) in [
+        ("", Syntax::Empty, None),
+        (" \n", Syntax::Empty, None),
+        ("```json\n \n```", Syntax::Empty, None),
+        (long.as_str(), Syntax::TooLong, None),
+        (&deep, Syntax::TooDeep, Some("line 2, column 32")),
+        (r#"{"a":1,}"#, Syntax::NotJson, Some("line 1, column 8")),
+        (r#"{"a":NaN}"#, Syntax::NotJson, Some("line 1, column 6")),
+        ("{}\n {}", Syntax::NotJson, Some("line 2, column 2")),
+        ("Here it is: {}", Syntax::NotJson, Some("line 1, column 1")),
+        ("{} as you see", Syntax::NotJson, Some("line 1, column 4")),
+        (
+            "{\"a\":\"x\ny\"}",
+            Syntax::NotJson,
+            Some("line 1, column 7"),
+        ),
+        ("{'a':1}", Syntax::NotJson, Some("line 1, column 2")),
+        (
+            "{\"a\":1 /* one */}",
+            Syntax::NotJson,
+            Some("line 1, column 8"),
+        ),
+        ("{\"a\":1", Syntax::NotJson, Some("line 1, column 6")),
+        (
+            r#"{"a":1,"\u0061":2}"#,
+            Syntax::DuplicateMember,
+            Some("line 1, column 15"),
+        ),
+        (
+            r#"{"b":{"c":1,"c":2}}"#,
+            Syntax::DuplicateMember,
+            Some("line 1, column 15"),
+        ),
+        (
+            "{\"a\":\n1e400}",
+            Syntax::NumberOutOfRange,
+            Some("line 2, column 5"),
+        ),
+        (
+            r#"{"a":"\ud800"}"#,
+            Syntax::LoneSurrogate,
+            Some("line 1, column 13"),
+        ),
+        (
+            r#"{"b":{"\ud800":1,"\ud801":2}}"#,
+            Syntax::LoneSurrogate,
+            Some("line 1, column 14"),
+        ),
     ] {
+        let Err(Invalid::Syntax(error)) = open().read(text) else {
+            panic!("{text:.40}")
+        };
+        let found = error.place.map(|place| place.to_string());
         assert_eq!(
-            open().read(text),
-            Err(Invalid::Syntax(expected)),
+            (error.fault, found.as_deref()),
+            (fault, place),
             "{text:.40}"
         );
     }
+}
+
+#[test]
+fn depth_is_counted_in_containers_and_not_in_strings() {
+    let nested = |levels: usize| {
+        let inner = format!("{}{}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        format!("{{\"a\":{inner}}}")
+    };
+    assert!(open().read(&nested(ANSWER_DEPTH_MAX)).is_ok());
+    let Err(Invalid::Syntax(error)) = open().read(&nested(ANSWER_DEPTH_MAX + 1)) else {
+        panic!("it is too deep")
+    };
+    assert_eq!(error.fault, Syntax::TooDeep);
+    let text = format!("{{\"a\":\"\\\"{}\"}}", "[".repeat(99));
+    assert!(open().read(&text).is_ok());
+}
+
+#[test]
+fn one_fence_around_the_whole_answer_is_taken_away_and_told() {
+    for fenced in [
+        format!("```json\n{GOOD}\n```"),
+        format!("```\r\n{GOOD}\r\n```\r\n"),
+        format!("\n  ``` JSON \n\n{GOOD}\n  ```\n\n"),
+        format!("\u{feff}```json\n{GOOD}\n```"),
+    ] {
+        let report = moderation().read(&fenced).unwrap();
+        assert_eq!(
+            (report.canonical(), report.wrapping()),
+            (GOOD, Wrapping::Fenced)
+        );
+    }
+    assert_eq!(moderation().read(GOOD).unwrap().wrapping(), Wrapping::Bare);
+    for other in [
+        format!("```json\n{GOOD}"),
+        format!("{GOOD}\n```"),
+        format!("```json\n{GOOD}```"),
+        format!("```json {GOOD}\n```"),
+        format!("```json\n```json\n{GOOD}\n```\n```"),
+        format!("Here it is:\n```json\n{GOOD}\n```"),
+        format!("```json\n{GOOD}\n```\nThat is all."),
+        format!("```json\n{GOOD}\n```\n```json\n{GOOD}\n```"),
+        format!("``\n{GOOD}\n``"),
+    ] {
+        let Err(Invalid::Syntax(error)) = moderation().read(&other) else {
+            panic!("{other}")
+        };
+        assert_eq!(error.fault, Syntax::NotJson, "{other}");
+    }
+}
+
+#[test]
+fn what_is_wrong_inside_a_fence_is_placed_in_the_whole_answer() {
+    let Err(invalid) = moderation().read("\n```json\n{\n\"a\":1,}\n```") else {
+        panic!("it is not JSON")
+    };
+    assert_eq!(
+        invalid.to_string(),
+        "the answer is not one JSON value: line 4, column 7"
+    );
+    let fenced = format!("```\n{}\n```", GOOD.replace("spam", "SPAM"));
+    let reason = moderation().read(&fenced).unwrap_err().to_string();
+    let told = "/properties/category/enum; the answer stood in a fence, which was taken away";
+    assert!(reason.ends_with(told), "{reason}");
+}
+
+#[test]
+fn a_number_without_a_fraction_is_an_integer() {
+    let schema = br#"{"type":"object","properties":{"a":{"type":"integer"}}}"#;
+    let schema = Schema::compile(schema).unwrap();
+    for (written, kept) in [
+        ("42", "42"),
+        ("42.0", "42"),
+        ("4.2e1", "42"),
+        ("-0.0", "0"),
+        (
+            "123456789012345678901234567890",
+            "123456789012345678901234567890",
+        ),
+    ] {
+        let report = schema.read(&format!("{{\"a\":{written}}}")).unwrap();
+        assert_eq!(report.canonical(), format!("{{\"a\":{kept}}}"));
+    }
+    for written in ["42.5", "\"42\"", "true"] {
+        let invalid = schema.read(&format!("{{\"a\":{written}}}")).unwrap_err();
+        assert!(
+            matches!(invalid, Invalid::Schema(_)),
+            "{written}: {invalid}"
+        );
+    }
+}
+
+#[test]
+fn a_schema_is_bounded() {
+    let padded = |bytes: usize| {
+        let text = r#"{"type":"object","properties":{}}"#;
+        format!("{text}{}", " ".repeat(bytes - text.len()))
+    };
+    assert!(Schema::compile(padded(SCHEMA_BYTES_MAX).as_bytes()).is_ok());
+    let error = Schema::compile(padded(SCHEMA_BYTES_MAX + 1).as_bytes()).unwrap_err();
+    assert!(matches!(error, SchemaError::TooLong), "{error}");
+    let deep = |levels: usize| {
+        let not = "{\"not\":".repeat(levels);
+        format!(
+            "{{\"type\":\"object\",\"properties\":{{\"a\":{not}{{}}{}}}}}",
+            "}".repeat(levels)
+        )
+    };
+    assert!(Schema::compile(deep(61).as_bytes()).is_ok());
+    let error = Schema::compile(deep(62).as_bytes()).unwrap_err();
+    assert!(matches!(error, SchemaError::Json(_)), "{error}");
 }
 
 #[test]

@@ -173,6 +173,8 @@ pub struct Commitment {
     pub value: String,
     /// Why a person has to see it before it is final.
     pub review: Option<ReviewNeed>,
+    /// What its attempt tells of the answer that it was read from: never a text of it.
+    pub remark: Option<String>,
     /// The call that brought it; none when a stored answer was judged.
     pub call: Option<CallRecord>,
 }
@@ -182,6 +184,7 @@ impl fmt::Debug for Commitment {
         f.debug_struct("Commitment")
             .field("value_bytes", &self.value.len())
             .field("review", &self.review)
+            .field("remark", &self.remark)
             .field("call", &self.call)
             .finish()
     }

@@ -9,7 +9,7 @@ use crate::{
     judge::{Judgement, Rule, judge},
     policy::{Answered, Policy},
     report::{AttemptOutcome, ReviewReason},
-    schema::{Invalid, Schema},
+    schema::{Invalid, Schema, Wrapping},
     store::{AfterRejection, CredentialName, Grant, PipelineTerms, PipelineVersions, ReviewNeed},
 };
 
@@ -127,6 +127,10 @@ impl Pipeline {
         Verdict::Commit {
             value: report.canonical().to_owned(),
             review,
+            remark: match report.wrapping() {
+                Wrapping::Bare => None,
+                Wrapping::Fenced => Some(Wrapping::FENCED.to_owned()),
+            },
         }
     }
 }

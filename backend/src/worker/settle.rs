@@ -25,6 +25,8 @@ pub(super) enum Verdict {
         value: String,
         /// Why a person has to see it.
         review: Option<ReviewNeed>,
+        /// What the attempt tells of the answer.
+        remark: Option<String>,
     },
     /// The attempt failed for good.
     Reject {
@@ -147,13 +149,18 @@ impl Worker {
         let key = lease.report();
         let store = &self.parts.store;
         Ok(match verdict {
-            Verdict::Commit { value, review } => {
+            Verdict::Commit {
+                value,
+                review,
+                remark,
+            } => {
                 match store
                     .commit(
                         lease,
                         Commitment {
                             value,
                             review,
+                            remark,
                             call,
                         },
                     )

@@ -124,7 +124,7 @@ async fn half_a_character_is_a_wrong_answer_and_not_a_broken_connection() {
     let place = asking(&model.base_url()).with(VARIABLE, KEY);
     let (report, attempts) = attempts(&place).await;
     assert_eq!(report["outcome"], "committed");
-    assert_eq!(attempts[0]["outcome"], "schema_invalid");
+    assert_eq!(attempts[0]["outcome"], "syntax_invalid");
     assert!(
         attempts[0]["raw"].as_str().unwrap().contains("\\ud800"),
         "{attempts:?}"
@@ -146,4 +146,85 @@ fn a_missing_key_is_told_before_a_start_to_whoever_needs_it() {
     assert_eq!(place.run(&["check", "--role", "api"]).code, Some(0));
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     assert_eq!(place.with(VARIABLE, KEY).run(&["check"]).code, Some(0));
+}
+
+#[tokio::test]
+async fn whether_a_server_can_be_reached_is_tried_only_when_asked_for() {
+    let model = ModelServer::start(in_turn([moderation("other", 0.95, false)]));
+    // Kept, so that nobody else gets the port, and never listened on.
+    let closed = tokio::net::TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let closed = format!("http://{}/v1", closed.local_addr().unwrap());
+    for (base_url, code) in [(model.base_url().as_str(), 0), (closed.as_str(), 1)] {
+        let place = asking(base_url).with(VARIABLE, KEY);
+        let told = format!("extractor `gpt`: {base_url}");
+        let offline = place.run(&["check", "--json"]).json();
+        assert_eq!(offline["conflicts"], json!([]));
+        assert!(
+            offline["unchecked"].to_string().contains(&told),
+            "{offline}"
+        );
+
+        let ran = place.run(&["check", "--json", "--online"]);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        let online = ran.document();
+        assert!(
+            !online["unchecked"].to_string().contains("--online"),
+            "{online}"
+        );
+        let conflicts = online["conflicts"].as_array().unwrap();
+        assert_eq!(conflicts.len(), usize::from(code == 1), "{online}");
+        for line in conflicts {
+            let line = line.as_str().unwrap();
+            assert!(
+                line.starts_with(&format!("{told} can't be reached: ")),
+                "{line}"
+            );
+        }
+    }
+    // A connection was made, and nothing was sent over it.
+    assert_eq!(model.calls(), []);
+}
+
+#[test]
+fn a_schema_that_the_provider_can_not_take_is_told_before_a_start() {
+    let with = |base_url: &str, schema: &str| {
+        let place = asking(base_url).with(VARIABLE, KEY);
+        let folder = place.folder.path();
+        std::fs::write(folder.join("schema.json"), schema).unwrap();
+        let config = folder.join("fencepost.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        let shipped = format!(
+            "{}/backend/schemas/moderation-v3.json",
+            super::project_folder().display()
+        );
+        assert!(text.contains(&shipped), "{text}");
+        let text = text.replace(&shipped, "schema.json");
+        std::fs::write(&config, text).unwrap();
+        place
+    };
+    let optional = r#"{"type":"object","required":["category"],"properties":{
+        "category":{"type":"string"},"confidence":{"type":"number"},
+        "needsHumanReview":{"type":"boolean"}}}"#;
+    let told = "extractor `gpt`: pipeline `moderation`: OpenAI can't take the schema at \
+                /properties/confidence: the member may be absent";
+    let place = with("https://api.openai.com/v1", optional);
+    for arguments in [&["check"][..], &["serve", "--role", "worker"]] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+    // Who asks nobody needs no schema that anybody takes.
+    assert_eq!(place.run(&["check", "--role", "api"]).code, Some(0));
+    let required = optional.replace(
+        r#"["category"]"#,
+        r#"["category","confidence","needsHumanReview"]"#,
+    );
+    for (base_url, schema) in [
+        ("http://127.0.0.1:9/v1", optional),
+        ("https://api.openai.com/v1", &required),
+    ] {
+        let ran = with(base_url, schema).run(&["check"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
 }

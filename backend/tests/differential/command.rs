@@ -315,10 +315,12 @@ fn reason() -> impl Strategy<Value = Option<String>> {
 }
 
 fn commitment() -> impl Strategy<Value = Commitment> {
-    let parts = (1..=2_u8, prop::option::of(need()), prop::option::of(call()));
-    parts.prop_map(|(value, review, call)| Commitment {
+    let review = prop::option::of(need());
+    let parts = (1..=2_u8, review, reason(), prop::option::of(call()));
+    parts.prop_map(|(value, review, remark, call)| Commitment {
         value: format!(r#"{{"category":{value}}}"#),
         review,
+        remark,
         call,
     })
 }

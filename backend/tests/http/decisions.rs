@@ -84,6 +84,7 @@ impl Place {
         let value = Commitment {
             value: value(0.5).to_string(),
             review: Some(ReviewReason::Policy.into()),
+            remark: None,
             call: None,
         };
         let commit = self.store.commit(grant.lease, value).await.unwrap();

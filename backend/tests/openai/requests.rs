@@ -40,7 +40,7 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
     assert_eq!(request.get("tools"), None);
     let format = json!({
         "type": "json_schema",
-        "json_schema": { "name": "answer", "strict": true, "schema": schema() },
+        "json_schema": { "name": "answer", "strict": true, "schema": closed() },
     });
     assert_eq!(request["response_format"], format);
     assert_eq!(request.get("temperature"), None);

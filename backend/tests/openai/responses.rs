@@ -50,7 +50,7 @@ async fn the_question_is_put_in_its_form() {
     let instructions = request["instructions"].as_str().unwrap();
     assert!(instructions.starts_with("Classify.\n\n") && !instructions.contains("canary"));
     let format = json!({
-        "type": "json_schema", "name": "answer", "strict": true, "schema": schema(),
+        "type": "json_schema", "name": "answer", "strict": true, "schema": closed(),
     });
     assert_eq!(request["text"], json!({ "format": format }));
     for absent in ["messages", "response_format", "temperature", "tools"] {

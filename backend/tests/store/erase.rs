@@ -74,6 +74,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
             reason: ReviewReason::Policy,
             note: Some(CANARY.to_owned()),
         }),
+        remark: Some(CANARY.to_owned()),
         call: Some(raw().call),
     };
     store.commit(lease, commitment.clone()).await.unwrap();

@@ -184,6 +184,7 @@ pub(crate) fn value() -> Commitment {
     Commitment {
         value: VALUE.to_owned(),
         review: None,
+        remark: None,
         call: Some(call()),
     }
 }

@@ -146,7 +146,8 @@ async fn invalid_answers_are_asked_for_again_until_the_attempts_are_spent() {
 async fn what_is_wrong_with_an_answer_is_told_by_place() {
     let extra = GOOD.replace('{', &format!("{{\"{CANARY}\":\"{CANARY}\","));
     let twice = GOOD.replace('{', "{\"category\":\"spam\",");
-    let fenced = format!("```json\n{GOOD}\n```");
+    let fenced = format!("```json\n{}\n```", GOOD.replace("spam", "SPAM"));
+    let half = format!("```json\n{GOOD}");
     for (answer, outcome, reason) in [
         (
             extra.as_str(),
@@ -160,8 +161,13 @@ async fn what_is_wrong_with_an_answer_is_told_by_place() {
         ),
         (
             fenced.as_str(),
+            AttemptOutcome::SchemaInvalid,
+            "/category/enum; the answer stood in a fence, which was taken away",
+        ),
+        (
+            half.as_str(),
             AttemptOutcome::SyntaxInvalid,
-            "not one JSON value",
+            "not one JSON value: line 1, column 1",
         ),
         (CANARY, AttemptOutcome::SyntaxInvalid, "not one JSON value"),
         ("", AttemptOutcome::SyntaxInvalid, "empty"),
@@ -180,6 +186,28 @@ async fn what_is_wrong_with_an_answer_is_told_by_place() {
 
         // The next attempt can still make it good.
         assert_eq!(rig.answered(&worker, GOOD).await.0, Step::Committed(key));
+    }
+}
+
+#[tokio::test]
+async fn a_fence_that_was_taken_away_is_told_by_the_attempt() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let fenced = format!("```json\n{GOOD}\n```");
+    for (id, answer, reason) in [
+        ("1", GOOD, None),
+        (
+            "2",
+            &fenced,
+            Some("the answer stood in a fence, which was taken away"),
+        ),
+    ] {
+        let key = rig.ingest(id).await;
+        assert_eq!(rig.answered(&worker, answer).await.0, Step::Committed(key));
+        assert_eq!(rig.view(key).await.result.unwrap().value, GOOD);
+        let attempts = rig.attempts(key).await;
+        assert_eq!(attempts[0].reason.as_deref(), reason);
+        assert_eq!(attempts[0].raw.as_deref(), Some(answer.as_bytes()));
     }
 }
 

@@ -4,7 +4,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Question, prompt::Prompt, settings::Settings},
+    super::{
+        Question,
+        projection::{Dialect, project},
+        prompt::Prompt,
+        settings::Settings,
+    },
     Output,
 };
 
@@ -40,7 +45,6 @@ pub(super) fn body(
     question: &Question<'_>,
 ) -> Option<Vec<u8>> {
     let Prompt { system, user } = Prompt::of(question)?;
-    let schema = question.schema;
     let mut request = MessagesRequest {
         model: &settings.model,
         max_tokens: settings.tokens(question.cap),
@@ -56,12 +60,16 @@ pub(super) fn body(
     };
     match output {
         Output::Schema => {
+            let schema = project(question.schema, Dialect::Anthropic).ok()?;
             let format = json!({ "type": "json_schema", "schema": schema });
             request.output_config = Some(json!({ "format": format }));
         }
+        // Nothing is compiled of it, so the schema is taken as it stands.
         Output::Tool => {
             request.tools = Some(json!([{
-                "name": TOOL_NAME, "description": "Takes the answer.", "input_schema": schema,
+                "name": TOOL_NAME,
+                "description": "Takes the answer.",
+                "input_schema": question.schema,
             }]));
             request.tool_choice = Some(json!({
                 "type": "tool", "name": TOOL_NAME, "disable_parallel_tool_use": true,

@@ -3,14 +3,19 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::{Question, prompt::Prompt, settings::Settings};
+use super::super::{
+    Question,
+    projection::{Dialect, project},
+    prompt::Prompt,
+    settings::Settings,
+};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GenerateRequest<'a> {
+struct GenerateRequest {
     system_instruction: Content,
     contents: [Content; 1],
-    generation_config: GenerationConfig<'a>,
+    generation_config: GenerationConfig,
 }
 
 #[derive(Serialize)]
@@ -27,13 +32,13 @@ struct Part {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GenerationConfig<'a> {
+struct GenerationConfig {
     candidate_count: u32,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     response_mime_type: &'static str,
-    response_json_schema: &'a Value,
+    response_json_schema: Value,
 }
 
 /// The request's body; nothing when the question can't be put.
@@ -51,7 +56,7 @@ pub(super) fn body(settings: &Settings, question: &Question<'_>) -> Option<Vec<u
             max_output_tokens: settings.tokens(question.cap),
             temperature: settings.temperature,
             response_mime_type: "application/json",
-            response_json_schema: question.schema,
+            response_json_schema: project(question.schema, Dialect::Gemini).ok()?,
         },
     };
     serde_json::to_vec(&request).ok()

@@ -1,22 +1,17 @@
 //! What is sent. These types are the provider's, and stay here.
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::super::{
-    Question,
-    prompt::Prompt,
-    settings::{BaseUrl, Settings},
+use super::{
+    super::{Question, prompt::Prompt, settings::Settings},
+    constraint::{Constraint, is_the_providers_own},
 };
-
-/// The provider wants a name for a schema; nothing depends on it.
-pub(super) const SCHEMA_NAME: &str = "answer";
 
 #[derive(Serialize)]
 struct ChatRequest<'a> {
     model: &'a str,
     messages: [Message; 2],
-    response_format: ResponseFormat<'a>,
+    response_format: ResponseFormat,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,19 +29,12 @@ struct Message {
 }
 
 #[derive(Serialize)]
-struct ResponseFormat<'a> {
+struct ResponseFormat {
     r#type: &'static str,
-    json_schema: NamedSchema<'a>,
+    json_schema: Constraint,
 }
 
-#[derive(Serialize)]
-struct NamedSchema<'a> {
-    name: &'static str,
-    strict: bool,
-    schema: &'a Value,
-}
-
-/// The request's body; nothing when the input is no JSON.
+/// The request's body; nothing when the question can't be put.
 pub(super) fn body(settings: &Settings, question: &Question<'_>) -> Option<Vec<u8>> {
     let Prompt { system, user } = Prompt::of(question)?;
     let tokens = settings.tokens(question.cap);
@@ -69,11 +57,7 @@ pub(super) fn body(settings: &Settings, question: &Question<'_>) -> Option<Vec<u
         ],
         response_format: ResponseFormat {
             r#type: "json_schema",
-            json_schema: NamedSchema {
-                name: SCHEMA_NAME,
-                strict: true,
-                schema: question.schema,
-            },
+            json_schema: Constraint::of(settings, question.schema).ok()?,
         },
         max_completion_tokens,
         max_tokens,
@@ -83,21 +67,17 @@ pub(super) fn body(settings: &Settings, question: &Question<'_>) -> Option<Vec<u
     serde_json::to_vec(&request).ok()
 }
 
-/// Whether the provider itself is there, or its twin at another vendor: newer models of theirs
-/// refuse what every other server understands.
-fn is_the_providers_own(base_url: &BaseUrl) -> bool {
-    let host = base_url.host();
-    host == "api.openai.com" || host.ends_with(".openai.azure.com")
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
 
     use fencepost_identity::key::CallKey;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{super::super::OutputCap, *};
+    use super::{
+        super::super::{OutputCap, settings::BaseUrl},
+        *,
+    };
 
     fn sent(base_url: &str, input: &str, cap: OutputCap) -> Option<Value> {
         let settings = Settings {
@@ -106,7 +86,7 @@ mod tests {
             max_output_tokens: NonZeroU32::new(100).unwrap(),
             temperature: Some(0.0),
         };
-        let schema = json!({"type": "object"});
+        let schema = json!({"type": "object", "properties": {}});
         let question = Question {
             call_key: CallKey::from_bytes([7; 32]),
             input: input.as_bytes(),

@@ -11,7 +11,7 @@ use super::{
         settings::Settings,
         text::{Text, is_name, parse},
     },
-    request::SCHEMA_NAME,
+    constraint::Constraint,
 };
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct ResponsesRequest<'a> {
     model: &'a str,
     instructions: String,
     input: String,
-    text: TextConfig<'a>,
+    text: TextConfig,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -28,16 +28,15 @@ struct ResponsesRequest<'a> {
 }
 
 #[derive(Serialize)]
-struct TextConfig<'a> {
-    format: Format<'a>,
+struct TextConfig {
+    format: Format,
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct Format {
     r#type: &'static str,
-    name: &'static str,
-    strict: bool,
-    schema: &'a Value,
+    #[serde(flatten)]
+    constraint: Constraint,
 }
 
 /// The request's body; nothing when the question can't be put.
@@ -50,9 +49,7 @@ pub(super) fn body(settings: &Settings, question: &Question<'_>) -> Option<Vec<u
         text: TextConfig {
             format: Format {
                 r#type: "json_schema",
-                name: SCHEMA_NAME,
-                strict: true,
-                schema: question.schema,
+                constraint: Constraint::of(settings, question.schema).ok()?,
             },
         },
         max_output_tokens: settings.tokens(question.cap),

@@ -162,7 +162,7 @@ impl Operation for CommitJob {
         let call = self.value.call.as_ref();
         let ending = Ending {
             outcome,
-            reason: None,
+            reason: self.value.remark.as_deref(),
             call,
             charge: Charge::Keep,
         };

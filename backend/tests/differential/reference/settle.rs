@@ -27,7 +27,7 @@ impl Reference {
         }
         let ending = Ending {
             outcome: AttemptOutcome::Committed,
-            reason: None,
+            reason: value.remark,
             call: value.call,
             charge: Charge::Keep,
         };

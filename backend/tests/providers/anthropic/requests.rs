@@ -40,7 +40,7 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
 #[tokio::test]
 async fn the_provider_holds_the_model_to_the_schema() {
     let asked = SCHEMA.asks(|_| {}, OutputCap::Ordinary).await;
-    let format = json!({ "type": "json_schema", "schema": schema() });
+    let format = json!({ "type": "json_schema", "schema": closed() });
     assert_eq!(asked.request["output_config"], json!({ "format": format }));
 }
 
@@ -72,4 +72,16 @@ fn how_the_model_is_held_to_the_schema_is_part_of_the_classifier() {
     let [schema, tool] = [SCHEMA, TOOL].map(|who| who.at("http://h/v1").fingerprint());
     assert_ne!(schema, tool);
     assert_eq!(schema["provider"], "anthropic");
+}
+
+#[test]
+fn a_schema_that_would_mean_something_else_is_refused_before_a_question() {
+    let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    let schema = json!({ "type": "object", "properties": { "a": map } });
+    let check = |who: Who| who.at("http://h/v1").check_schema(&schema);
+    let refused = check(SCHEMA).unwrap_err();
+    assert_eq!(refused.problem(), Problem::OpenMembers);
+    assert_eq!(refused.place(), "/properties/a");
+    // A tool takes it as it stands.
+    assert_eq!(check(TOOL), Ok(()));
 }

@@ -25,7 +25,7 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
     assert_eq!(request["contents"][0]["role"], "user");
     let config = json!({
         "candidateCount": 1, "maxOutputTokens": 100, "responseMimeType": "application/json",
-        "responseJsonSchema": schema(),
+        "responseJsonSchema": closed(),
     });
     assert_eq!(request["generationConfig"], config);
     assert_eq!(request.as_object().unwrap().len(), 3);
@@ -45,4 +45,16 @@ async fn what_is_configured_is_sent() {
 #[test]
 fn the_fingerprint_names_the_provider() {
     assert_eq!(GEMINI.at("http://h/v1").fingerprint()["provider"], "gemini");
+}
+
+#[test]
+fn a_schema_that_would_mean_something_else_is_refused_before_a_question() {
+    let check = |member: &Value| {
+        let schema = json!({ "type": "object", "properties": { "a": member } });
+        GEMINI.at("http://h/v1").check_schema(&schema)
+    };
+    let refused = check(&json!({ "allOf": [] })).unwrap_err();
+    assert_eq!(refused.problem(), Problem::Keyword("allOf"));
+    let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    assert_eq!(check(&map), Ok(()));
 }
