@@ -4,7 +4,7 @@ use fencepost_identity::{
     admission::{self, Admitted, Coding, Delivery, Entrance, Greeting, HandshakeAnswer, source_of},
     config::{Source, Sources},
     envelope::{EdgeSecret, Envelope, bytes_max},
-    signature::KEY_BYTES_MIN,
+    signature::SigningKey,
 };
 
 use crate::{
@@ -148,11 +148,9 @@ async fn greet<H: Host>(greeting: Greeting, host: &H) -> Result<HandshakeAnswer,
         Greeting::Token(greeting) => {
             let variable = greeting.variable.clone();
             let token = required(host, &variable).await?;
-            if token.len() < KEY_BYTES_MIN {
-                let why = format!("it has fewer than {KEY_BYTES_MIN} bytes");
-                return Err(unusable(&variable, why));
-            }
-            Ok(greeting.conclude(&token)?)
+            let own = SigningKey::shown(&token);
+            let own = own.map_err(|error| unusable(&variable, error))?;
+            Ok(greeting.conclude(&own)?)
         }
     }
 }

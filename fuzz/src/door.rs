@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use fencepost_identity::{
     admission::{Admitted, Delivery, Entrance, Greeting, HandshakeAnswer, Keys, Refusal},
     config::Sources,
+    signature::SigningKey,
 };
 
 const TOKEN: &str = "fp_test_secret_0123456789abcdef";
@@ -75,7 +76,10 @@ pub(crate) fn knock(knock: &Knock<'_>) -> Result<Came, Refusal> {
     let entrance = Entrance::find(&SOURCES, &delivery)?;
     match entrance.greeting(&delivery)? {
         Some(Greeting::Answer(answer)) => return Ok(Came::Handshake(answer)),
-        Some(Greeting::Token(greeting)) => return greeting.conclude(TOKEN).map(Came::Handshake),
+        Some(Greeting::Token(greeting)) => {
+            let own = SigningKey::shown(TOKEN).unwrap_or_else(|error| panic!("{error}"));
+            return greeting.conclude(&own).map(Came::Handshake);
+        }
         None => {}
     }
     let coding = entrance.check_body_headers(&delivery)?;

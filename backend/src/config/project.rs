@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fencepost_identity::config::{Document, Handshake, Secrets, Section, Source, Sources};
+use fencepost_identity::config::{Document, Handshake, Secrets, Section, Sources};
 
 use super::{
     ConfigErrors, Environment,
@@ -124,24 +124,14 @@ impl Project {
                 Secrets::DerivedFrom(variable) => vec![variable.clone()],
                 Secrets::PerTenant(_) => Vec::new(),
             });
-        let tokens = self.sources.iter().filter_map(handshake_token);
+        let tokens = self.sources.iter().filter_map(|source| {
+            let handshake = source.verify.handshake.as_ref();
+            handshake.and_then(Handshake::token_variable)
+        });
         let mut names: Vec<String> = secrets.chain(tokens.map(str::to_owned)).collect();
         names.sort_unstable();
         names.dedup();
         names
-    }
-}
-
-/// The variable of the token that a source's handshake shows.
-fn handshake_token(source: &Source) -> Option<&str> {
-    match source.verify.handshake.as_ref()? {
-        Handshake::Meta { verify_token } => Some(verify_token),
-        Handshake::Slack
-        | Handshake::MicrosoftGraph
-        | Handshake::Zoom
-        | Handshake::Dropbox
-        | Handshake::Discord
-        | Handshake::Trello => None,
     }
 }
 

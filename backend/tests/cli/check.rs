@@ -217,6 +217,27 @@ fn each_secret_has_to_stand_in_the_manifest() {
 }
 
 #[test]
+fn the_token_of_a_handshake_is_a_secret_too() {
+    let source = "verify = { preset = \"meta\", verify_token = \"hello\" }\nsecrets = [\"k\"]";
+    let place = |token: &str| {
+        project(&[("hook", source)])
+            .with("SPIN_VARIABLE_K", GOOD)
+            .with("SPIN_VARIABLE_HELLO", token)
+    };
+    assert_eq!(answer(place(GOOD))["errors"], json!([]));
+    for (token, why) in [
+        ("                ", "the secret is blank"),
+        ("sixteen\tbytes--!", "a control character"),
+    ] {
+        told(
+            &answer(place(token)),
+            "errors",
+            &["SPIN_VARIABLE_HELLO", why],
+        );
+    }
+}
+
+#[test]
 fn the_secrets_of_tenants_that_are_given_are_checked() {
     let source = "verify = \"github\"\nsecrets = [\"acme_{tenant}_key\"]";
     let place = |value: &str| project(&[("hook", source)]).with("SPIN_VARIABLE_ACME_T1_KEY", value);

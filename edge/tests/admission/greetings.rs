@@ -100,20 +100,37 @@ fn metas_handshake_has_each_parameter_once() {
 }
 
 #[test]
-fn a_token_that_is_absent_or_short_answers_nobody() {
-    for (world, detail) in [
-        (World::hook(META).without("meta_token"), "it has no value"),
+fn a_token_that_is_no_secret_answers_nobody() {
+    for (token, shown, detail) in [
+        (None, "", "it has no value"),
         (
-            World::hook(META).setting("meta_token", ""),
-            "it has fewer than 16 bytes",
+            Some(""),
+            "",
+            "the secret stands for 0 bytes; at least 16 are needed",
         ),
         (
-            World::hook(META).setting("meta_token", "unavailable"),
-            "its provider does not answer",
+            Some("fifteen-bytes--"),
+            "fifteen-bytes--",
+            "the secret stands for 15 bytes; at least 16 are needed",
         ),
+        (
+            Some("                "),
+            "++++++++++++++++",
+            "the secret is blank",
+        ),
+        (
+            Some("sixteen-bytes--!\n"),
+            "sixteen-bytes--!%0a",
+            "the secret contains a control character, such as a line ending",
+        ),
+        (Some("unavailable"), "", "its provider does not answer"),
     ] {
-        let query = "hub.mode=subscribe&hub.verify_token=&hub.challenge=1";
-        let seen = world.deliver(&get(query));
+        let world = match token {
+            None => World::hook(META).without("meta_token"),
+            Some(token) => World::hook(META).setting("meta_token", token),
+        };
+        let query = format!("hub.mode=subscribe&hub.verify_token={shown}&hub.challenge=1");
+        let seen = world.deliver(&get(&query));
         seen.is_refused(503, "misconfigured", "variable");
         let line = seen.line();
         assert_eq!(

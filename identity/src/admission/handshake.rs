@@ -3,14 +3,12 @@
 //! An answer is never a report. What is sent back is bounded and plain text, so that no browser
 //! takes it for a page; where the provider signs its question, that is checked before.
 
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq;
-
 use super::{Delivery, Entrance, Keys, Proven, Refusal, body::decode_component};
 use crate::{
     canonical::write_str,
     config::{Handshake, Source},
     json::Value,
+    signature::SigningKey,
 };
 
 /// The most bytes of a text that is sent back.
@@ -52,14 +50,12 @@ impl std::fmt::Debug for TokenGreeting {
 }
 
 impl TokenGreeting {
-    /// The answer, if the token that is shown is ours. Digests are compared, so that the time tells
-    /// nothing of it.
+    /// The answer, if the token that is shown is ours: see [`SigningKey::shown`].
     ///
     /// # Errors
     /// [`Refusal::HandshakeRefused`].
-    pub fn conclude(self, token: &str) -> Result<HandshakeAnswer, Refusal> {
-        let (own, shown) = (Sha256::digest(token), Sha256::digest(&self.shown));
-        match bool::from(own.as_slice().ct_eq(shown.as_slice())) {
+    pub fn conclude(self, own: &SigningKey) -> Result<HandshakeAnswer, Refusal> {
+        match bool::from(own.is_shown(&self.shown)) {
             true => Ok(HandshakeAnswer::Text(self.challenge)),
             false => Err(Refusal::HandshakeRefused),
         }

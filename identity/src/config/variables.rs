@@ -67,8 +67,8 @@ fn fixed(source: &Source) -> Vec<(&str, Option<&str>)> {
         Secrets::DerivedFrom(master) => vec![(master.as_str(), None)],
         Secrets::PerTenant(_) => vec![],
     };
-    if let Some(Handshake::Meta { verify_token }) = &source.verify.handshake {
-        fixed.push((verify_token, None));
-    }
+    let handshake = source.verify.handshake.as_ref();
+    let token = handshake.and_then(Handshake::token_variable);
+    fixed.extend(token.map(|variable| (variable, None)));
     fixed
 }

@@ -44,6 +44,22 @@ pub enum Handshake {
     Trello,
 }
 
+impl Handshake {
+    /// The variable of the token that it shows, where it shows one.
+    #[must_use]
+    pub fn token_variable(&self) -> Option<&str> {
+        match self {
+            Self::Meta { verify_token } => Some(verify_token),
+            Self::Slack
+            | Self::MicrosoftGraph
+            | Self::Zoom
+            | Self::Dropbox
+            | Self::Discord
+            | Self::Trello => None,
+        }
+    }
+}
+
 impl Verify {
     /// Reads a document whose one key `verify` is how something is verified.
     ///

@@ -82,12 +82,20 @@ impl SigningKey {
                 long_enough(password_of(text)?.as_bytes())?;
                 Material::Shown(text.to_owned())
             }
-            Scheme::Token(_) => {
-                long_enough(text.as_bytes())?;
-                Material::Shown(text.to_owned())
-            }
+            Scheme::Token(_) => return Self::shown(text),
         };
         Ok(Self(material))
+    }
+
+    /// Takes a token that is shown as it is, such as that of a handshake.
+    ///
+    /// # Errors
+    /// [`KeyError`] for a text that is blank, holds a control character, or has fewer than
+    /// [`KEY_BYTES_MIN`] bytes.
+    pub fn shown(text: &str) -> Result<Self, KeyError> {
+        check_text(text)?;
+        long_enough(text.as_bytes())?;
+        Ok(Self(Material::Shown(text.to_owned())))
     }
 
     /// HMAC-SHA256 of a text in hexadecimal digits, under a key that makes such codes.
@@ -106,7 +114,7 @@ impl SigningKey {
 
     /// Whether these are the bytes of a secret that is shown: digests are compared, so that the
     /// time tells not even its length.
-    pub(super) fn is_shown(&self, presented: &[u8]) -> Choice {
+    pub(crate) fn is_shown(&self, presented: &[u8]) -> Choice {
         match &self.0 {
             Material::Shown(own) => {
                 let (own, other) = (Sha256::digest(own.as_bytes()), Sha256::digest(presented));

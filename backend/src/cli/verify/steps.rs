@@ -8,7 +8,7 @@ use fencepost_identity::{
     config::{ContentEncoding, Secrets, Source, Sources},
     envelope::{Envelope, bytes_max},
     key::ReportKey,
-    signature::{self, InPayload, KEY_BYTES_MIN, Presented, SigningKey, derive_secret},
+    signature::{self, InPayload, Presented, SigningKey, derive_secret},
 };
 
 /// A delivery as it was stored.
@@ -132,11 +132,11 @@ fn greet(greeting: Greeting, variables: Variables<'_>) -> Result<Ending, Ending>
         Greeting::Token(greeting) => {
             let variable = greeting.variable.clone();
             let token = value(&variable, variables)?.ok_or_else(|| absent(&variable))?;
-            if token.len() < KEY_BYTES_MIN {
-                let why = format!("it has fewer than {KEY_BYTES_MIN} bytes");
-                return Err(Ending::Misconfigured { variable, why });
-            }
-            greeting.conclude(&token)?
+            let own = SigningKey::shown(&token).map_err(|error| Ending::Misconfigured {
+                variable,
+                why: error.to_string(),
+            })?;
+            greeting.conclude(&own)?
         }
     };
     Ok(Ending::Handshake(answer))
