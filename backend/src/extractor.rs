@@ -12,6 +12,7 @@ pub mod projection;
 pub(crate) mod prompt;
 mod provider;
 mod settings;
+mod status;
 mod text;
 
 use std::{fmt, time::Duration};

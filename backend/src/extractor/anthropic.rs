@@ -32,7 +32,7 @@ const FORM: Form = Form {
     provider: PROVIDER,
     request_id: "request-id",
     answer: answer::read,
-    failure: failure::read,
+    said: failure::said,
 };
 
 /// How the model is held to the schema.

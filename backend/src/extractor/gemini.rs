@@ -27,7 +27,7 @@ const FORM: Form = Form {
     // The provider's own id stands in an answer's body; a gateway before it may have one.
     request_id: "x-request-id",
     answer: answer::read,
-    failure: failure::read,
+    said: failure::said,
 };
 
 /// What shapes an answer of such an extractor.

@@ -40,7 +40,7 @@ const CHAT: Form = Form {
     provider: PROVIDER,
     request_id: "x-request-id",
     answer: answer::read,
-    failure: failure::read,
+    said: failure::said,
 };
 const RESPONSES: Form = Form {
     answer: responses::read,

@@ -2,11 +2,13 @@
 
 use reqwest::StatusCode;
 use rustls::ClientConfig;
+use serde_json::Value;
 
 use super::{
     Call, Draft, ExtractError, Failure, Question, SetupError, Usage,
     client::{Client, KeyHeader, Reply, STRANGE},
     settings::Settings,
+    status::{self, Said},
 };
 use crate::{clock::UnixMillis, secret::Secret};
 
@@ -19,8 +21,8 @@ pub(super) struct Form {
     pub(super) request_id: &'static str,
     /// What the model answered with a 200. What is told of the call is added to it either way.
     pub(super) answer: fn(&[u8], &mut Call) -> Result<String, Failure>,
-    /// What any other status means; it is told in the log, too.
-    pub(super) failure: fn(&Reply, &mut Call) -> Failure,
+    /// What is said with any other status.
+    pub(super) said: fn(&Reply, &Value) -> Said,
 }
 
 /// Whoever is asked.
@@ -84,7 +86,7 @@ impl Provider {
         match (reply.status, &reply.body) {
             (StatusCode::OK, Some(body)) => (self.form.answer)(body, call),
             (StatusCode::OK, None) => Err(STRANGE),
-            _ => Err((self.form.failure)(&reply, call)),
+            _ => Err(status::read(&reply, self.form.said, call)),
         }
     }
 }

@@ -1,43 +1,22 @@
-use std::{cell::RefCell, io, sync::OnceLock};
+//! Neither key nor report is ever shown.
 
-use super::*;
+use fencepost::{
+    extractor::{
+        OutputCap,
+        anthropic::{Anthropic, Output},
+        gemini::Gemini,
+        openai::{Api, OpenAi},
+    },
+    secret::Secret,
+    tls,
+};
+use fencepost_model::{Behaviour, ModelServer};
+use serde_json::json;
 
-thread_local! {
-    /// What this thread logged, which is what its test did.
-    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-struct ToLog;
-
-impl io::Write for ToLog {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LOG.with_borrow_mut(|log| log.extend_from_slice(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Logs from now on, for all threads: what one thread alone wants to know of, others can make
-/// `tracing` forget.
-fn log() {
-    static LOGGING: OnceLock<()> = OnceLock::new();
-    LOGGING.get_or_init(|| {
-        tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_ansi(false)
-            .with_writer(|| ToLog)
-            .init();
-        tracing::callsite::rebuild_interest_cache();
-    });
-    LOG.take();
-}
-
-fn logged() -> String {
-    LOG.with_borrow(|log| String::from_utf8(log.clone()).unwrap())
-}
+use crate::{
+    log::{log, logged},
+    who::{ALL, CHAT, GEMINI, KEY, SCHEMA, ask, now, responding, settings},
+};
 
 /// A server that repeats all that it was told, wherever it can.
 fn echo(status: u16) -> ModelServer {
@@ -48,7 +27,7 @@ fn echo(status: u16) -> ModelServer {
             "details": [{ "@type": said, "reason": said, "retryDelay": said }],
         });
         let body = json!({ "type": "error", "error": error, "request_id": "ours" });
-        responding(status, body.to_string())
+        responding(status, body.to_string()).with("x-request-id", "ours")
     })
 }
 
@@ -57,9 +36,9 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
     log();
     let mut shown = String::new();
     let statuses = [
-        200, 302, 400, 401, 402, 403, 404, 408, 413, 429, 500, 503, 529,
+        200, 302, 400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503, 529,
     ];
-    for who in BOTH {
+    for who in ALL {
         for status in statuses {
             let server = echo(status);
             let extractor = who.at(&server.base_url());
@@ -71,17 +50,20 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
     }
     let tls = || tls::for_scheme("http").unwrap();
     let key = Secret::new(KEY);
+    let key = Some(&key);
     let settings = || settings("http://h/v1");
     shown += &format!(
-        "{:?} {:?}",
-        Anthropic::new(settings(), Output::Tool, Some(&key), tls(), now),
-        Gemini::new(settings(), Some(&key), tls(), now),
+        "{:?} {:?} {:?}",
+        OpenAi::new(settings(), Api::Chat, key, tls(), now),
+        Anthropic::new(settings(), Output::Tool, key, tls(), now),
+        Gemini::new(settings(), key, tls(), now),
     );
     let log = logged();
     // The log is one that would show it: it tells of each refusal.
+    let refusals = ALL.len() * (statuses.len() - 1);
     assert_eq!(
         log.matches("The provider did not answer").count(),
-        24,
+        refusals,
         "{log}"
     );
     for text in [shown, log] {
@@ -92,13 +74,22 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
 #[tokio::test]
 async fn a_known_word_of_the_provider_is_told() {
     log();
-    let [anthropic, gemini] = BOTH;
+    let mut refused = Behaviour::error(400, "canary", Some("invalid_json_schema"));
+    if let Behaviour::Respond { body, .. } = &mut refused {
+        let said = String::from_utf8(body.clone()).unwrap();
+        *body = said.replace("told by the script", "canary").into_bytes();
+    }
+    CHAT.failure(refused).await;
     let said = Behaviour::anthropic_error(400, "invalid_request_error", "canary");
-    anthropic.failure(said).await;
+    SCHEMA.failure(said).await;
     let said = Behaviour::google_error(400, "INVALID_ARGUMENT", "canary", &[]);
-    gemini.failure(said).await;
+    GEMINI.failure(said).await;
     let log = logged();
-    for word in ["invalid_request_error", "INVALID_ARGUMENT"] {
+    for word in [
+        "invalid_json_schema",
+        "invalid_request_error",
+        "INVALID_ARGUMENT",
+    ] {
         assert!(
             log.contains(&format!("status=400 said=\"{word}\"")),
             "{log}"
@@ -109,12 +100,14 @@ async fn a_known_word_of_the_provider_is_told() {
 
 #[test]
 fn a_key_that_no_header_can_hold_is_refused_and_not_shown() {
-    let tls = || tls::for_scheme("http").unwrap();
-    let key = Secret::new("canary\nx-injected: 1");
-    let settings = || settings("http://h/v1");
-    let refused = [
-        Anthropic::new(settings(), Output::Schema, Some(&key), tls(), now).unwrap_err(),
-        Gemini::new(settings(), Some(&key), tls(), now).unwrap_err(),
-    ];
-    assert!(!format!("{refused:?}").contains("canary"));
+    let key = Some("canary\nx-injected: 1");
+    for who in ALL {
+        let tls = tls::for_scheme("http").unwrap();
+        let refused = who.set_up(settings("http://h/v1"), key, tls).err();
+        let refused = refused.unwrap();
+        assert!(
+            !format!("{refused} {refused:?}").contains("canary"),
+            "{who:?}"
+        );
+    }
 }

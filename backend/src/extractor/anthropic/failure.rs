@@ -1,11 +1,12 @@
-//! What another status than 200 means. The status alone does not say: a limit that its owner set
-//! comes as a 400, and one that waiting does not lift as a 429.
+//! What the provider says of a failure besides its status: a limit that its owner set comes as a
+//! 400, and one that waiting does not lift as a 429.
 
 use serde_json::Value;
 
 use super::super::{
-    Call, Failure, RequestId,
-    client::{Reply, STRANGE},
+    RequestId,
+    client::Reply,
+    status::{Meaning, Said},
 };
 
 /// The types that are told in a log. Another text might be the report's.
@@ -44,67 +45,30 @@ const TOO_LONG: [&str; 3] = [
 /// How it words that what the model said is not handed out.
 const FILTERED: &str = "content filtering policy";
 
-/// What the provider says of a failure.
-#[derive(Default)]
-struct Said {
-    kind: String,
-    /// In small letters. It is compared, and never shown: it may quote the report.
-    message: String,
-}
-
-impl Said {
-    /// Reads `{"type": "error", "error": {"type", "message"}}`, or nothing: what is too large is
-    /// refused before the provider by a server with a page of its own.
-    fn read(body: &Value) -> Self {
-        let text = |pointer| {
-            let text = body.pointer(pointer).and_then(Value::as_str);
-            text.unwrap_or_default().to_ascii_lowercase()
-        };
-        Self {
-            kind: text("/error/type"),
-            message: text("/error/message"),
-        }
-    }
-
-    fn known_word(&self) -> Option<&'static str> {
-        KNOWN_WORDS.into_iter().find(|word| *word == self.kind)
-    }
-
-    fn speaks_of(&self, words: &[&str]) -> bool {
-        words.iter().any(|words| self.message.contains(words))
+/// Reads `{"type": "error", "error": {"type", "message"}, "request_id"}`, or nothing: what is too
+/// large is refused before the provider by a server with a page of its own.
+pub(super) fn said(reply: &Reply, body: &Value) -> Said {
+    let text = |pointer| body.pointer(pointer).and_then(Value::as_str);
+    let kind = text("/error/type").unwrap_or_default();
+    let message = text("/error/message").unwrap_or_default();
+    Said {
+        word: KNOWN_WORDS.into_iter().find(|word| *word == kind),
+        request_id: text("/request_id").and_then(RequestId::new),
+        delay: None,
+        // It is compared, and never shown: it may quote the report.
+        meant: meant(reply, kind, &message.to_ascii_lowercase()),
     }
 }
 
-/// What went wrong, and told in the log.
-pub(super) fn read(reply: &Reply, call: &mut Call) -> Failure {
-    let body = reply.said();
-    if call.request_id.is_none() {
-        let id = body.get("request_id").and_then(Value::as_str);
-        call.request_id = id.and_then(RequestId::new);
-    }
-    let said = Said::read(&body);
-    let failure = classify(reply, &said);
-    reply.log(said.known_word(), failure);
-    failure
-}
-
-fn classify(reply: &Reply, said: &Said) -> Failure {
-    let retry_after = reply.retry_after();
-    let quota = Failure::Quota { retry_after };
+fn meant(reply: &Reply, kind: &str, message: &str) -> Option<Meaning> {
+    let speaks_of = |words: &[&str]| words.iter().any(|words| message.contains(words));
     match reply.status.as_u16() {
-        401 | 403 => Failure::Auth,
-        402 => quota,
         // Whoever names a time expects another try; a cap on what may be spent has none.
-        429 if said.speaks_of(&SPENT) && !reply.names_a_time() => quota,
-        429 => Failure::RateLimited { retry_after },
-        503 | 529 => Failure::Overloaded { retry_after },
-        400 if said.speaks_of(&SPENT) => quota,
-        400 if said.message.contains(FILTERED) => Failure::Refused,
-        400 | 413 if said.speaks_of(&TOO_LONG) => Failure::ContextTooLong,
-        408 | 409 | 425 => STRANGE,
-        400..=499 => Failure::InvalidRequest,
-        500..=599 if said.kind == "overloaded_error" => Failure::Overloaded { retry_after },
-        // Also what is no answer at all, such as a redirect: another program stands there.
-        _ => STRANGE,
+        429 if speaks_of(&SPENT) && !reply.names_a_time() => Some(Meaning::Quota),
+        400 if speaks_of(&SPENT) => Some(Meaning::Quota),
+        400 if message.contains(FILTERED) => Some(Meaning::Refused),
+        400 | 413 if speaks_of(&TOO_LONG) => Some(Meaning::ContextTooLong),
+        500..=599 if kind == "overloaded_error" => Some(Meaning::Overloaded),
+        _ => None,
     }
 }

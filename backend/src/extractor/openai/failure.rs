@@ -1,11 +1,10 @@
-//! What another status than 200 means. The status alone does not say: some things that have to be
-//! told apart share one.
+//! What a server says of a failure besides its status: a code, a type, or only a message.
 
 use serde_json::Value;
 
 use super::super::{
-    Call, Failure,
-    client::{Reply, STRANGE},
+    client::Reply,
+    status::{Meaning, Said},
 };
 
 /// The codes that are told in a log. Another text might be the report's.
@@ -42,17 +41,26 @@ const TOO_LONG: [&str; 6] = [
     "too many input tokens",
 ];
 
-/// What a server says of a failure.
+/// Reads `{"error": {"code", "type", "message"}}`, `{"error": "…"}`, or nothing.
+pub(super) fn said(reply: &Reply, body: &Value) -> Said {
+    let words = Words::read(body);
+    Said {
+        word: words.known(),
+        meant: words.meant(reply.status.as_u16()),
+        ..Said::default()
+    }
+}
+
+/// In small letters.
 #[derive(Default)]
-struct Said {
+struct Words {
     code: String,
     kind: String,
-    /// In small letters. It is compared, and never shown: it may quote the report.
+    /// It is compared, and never shown: it may quote the report.
     message: String,
 }
 
-impl Said {
-    /// Reads `{"error": {"code", "type", "message"}}`, `{"error": "…"}`, or nothing.
+impl Words {
     fn read(body: &Value) -> Self {
         let Some(error) = body.get("error") else {
             return Self::default();
@@ -70,9 +78,19 @@ impl Said {
     }
 
     /// The server's word for it, if it is one that is known.
-    fn known_word(&self) -> Option<&'static str> {
+    fn known(&self) -> Option<&'static str> {
         let known = |said: &str| KNOWN_WORDS.into_iter().find(|word| *word == said);
         known(&self.code).or_else(|| known(&self.kind))
+    }
+
+    fn meant(&self, status: u16) -> Option<Meaning> {
+        match status {
+            400 | 429 if self.is_quota() => Some(Meaning::Quota),
+            400 if self.is_refusal() => Some(Meaning::Refused),
+            400 | 413 | 422 if self.is_too_long() => Some(Meaning::ContextTooLong),
+            429 if self.is_more_than_the_limit() => Some(Meaning::InvalidRequest),
+            _ => None,
+        }
     }
 
     fn is(&self, word: &str) -> bool {
@@ -102,45 +120,20 @@ impl Said {
     }
 }
 
-/// What went wrong, and told in the log.
-pub(super) fn read(reply: &Reply, _call: &mut Call) -> Failure {
-    let said = Said::read(&reply.said());
-    let failure = classify(reply, &said);
-    reply.log(said.known_word(), failure);
-    failure
-}
-
-fn classify(reply: &Reply, said: &Said) -> Failure {
-    let retry_after = reply.retry_after();
-    let quota = Failure::Quota { retry_after };
-    match reply.status.as_u16() {
-        401 | 403 => Failure::Auth,
-        402 => quota,
-        429 if said.is_quota() => quota,
-        429 if said.is_more_than_the_limit() => Failure::InvalidRequest,
-        429 => Failure::RateLimited { retry_after },
-        503 | 529 => Failure::Overloaded { retry_after },
-        400 if said.is_quota() => quota,
-        400 if said.is_refusal() => Failure::Refused,
-        400 | 413 | 422 if said.is_too_long() => Failure::ContextTooLong,
-        408 | 409 | 425 => STRANGE,
-        400..=499 => Failure::InvalidRequest,
-        // Also what is no answer at all, such as a redirect: another program stands there.
-        _ => STRANGE,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use super::{
+        super::super::{Call, Failure, status},
+        *,
+    };
 
     const QUOTA: Failure = Failure::Quota { retry_after: None };
 
     fn failure(status: u16, error: Value) -> Failure {
         let body = json!({ "error": error }).to_string();
-        read(&Reply::of(status, &body), &mut Call::default())
+        status::read(&Reply::of(status, &body), said, &mut Call::default())
     }
 
     #[test]
@@ -222,8 +215,8 @@ mod tests {
             (json!({ "code": "canary", "type": "canary" }), None),
             (json!("canary"), None),
         ] {
-            let said = Said::read(&json!({ "error": error }));
-            assert_eq!(said.known_word(), word, "{error}");
+            let words = Words::read(&json!({ "error": error }));
+            assert_eq!(words.known(), word, "{error}");
         }
     }
 }

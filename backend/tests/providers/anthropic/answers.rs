@@ -1,62 +1,8 @@
-use fencepost::extractor::{RequestId, Usage};
+use fencepost::extractor::{Draft, Failure, RequestId, Usage};
+use fencepost_model::Behaviour;
+use serde_json::{Value, json};
 
-use super::*;
-
-#[tokio::test]
-async fn a_draft_is_the_text_as_it_came_and_what_is_known_of_the_call() {
-    for who in [SCHEMA, TOOL] {
-        let draft = who
-            .once(Behaviour::Answer("{\"a\": 1}".to_owned()))
-            .await
-            .unwrap();
-        assert_eq!(draft.text, "{\"a\": 1}", "{who:?}");
-        let call = draft.call;
-        assert_eq!(
-            (call.provider.as_str(), call.model.as_str()),
-            ("anthropic", "asked")
-        );
-        assert_eq!(call.request_id, RequestId::new("req_1"));
-        assert!(call.usage.tokens_in > Some(0) && call.usage.tokens_out > Some(0));
-    }
-}
-
-#[tokio::test]
-async fn what_the_model_says_wrongly_is_a_draft_for_others_to_judge() {
-    for (behaviour, text) in [
-        (Behaviour::Answer("no json".to_owned()), "no json"),
-        (Behaviour::Answer(String::new()), ""),
-        (
-            Behaviour::Answer("{\"a\":1,\"a\":2}".to_owned()),
-            "{\"a\":1,\"a\":2}",
-        ),
-        // Half a pair in the server's own JSON, where no string of Rust's can hold it.
-        (
-            Behaviour::Escaped(r#"{\"a\":\"\ud800\"}"#.to_owned()),
-            "{\"a\":\"\\ud800\"}",
-        ),
-    ] {
-        for who in [SCHEMA, TOOL] {
-            let draft = who.once(behaviour.clone()).await.unwrap();
-            assert_eq!(draft.text, text, "{who:?} {behaviour:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_cut_off_answer_is_told_with_what_it_cost_even_where_it_reads_well() {
-    for reason in ["max_tokens", "model_context_window_exceeded"] {
-        let behaviour = Behaviour::Finish {
-            content: "{\"a\":1}".to_owned(),
-            reason: reason.to_owned(),
-        };
-        for who in [SCHEMA, TOOL] {
-            let error = who.once(behaviour.clone()).await.unwrap_err();
-            assert_eq!(error.failure, Failure::Truncated, "{who:?} {reason}");
-            assert_eq!(error.call.request_id, RequestId::new("req_1"));
-            assert!(error.call.usage.tokens_out > Some(0), "{:?}", error.call);
-        }
-    }
-}
+use crate::who::{SCHEMA, TOOL, answering};
 
 #[tokio::test]
 async fn a_model_may_decline_whatever_it_said_before() {
@@ -64,9 +10,8 @@ async fn a_model_may_decline_whatever_it_said_before() {
         content: "{\"a".to_owned(),
         reason: "refusal".to_owned(),
     };
-    for behaviour in [Behaviour::Refuse("I can't help with that".to_owned()), half] {
-        let failure = SCHEMA.failure(behaviour.clone()).await;
-        assert_eq!(failure, Failure::Refused, "{behaviour:?}");
+    for who in [SCHEMA, TOOL] {
+        assert_eq!(who.failure(half.clone()).await, Failure::Refused, "{who:?}");
     }
 }
 

@@ -1,4 +1,7 @@
-use super::*;
+use fencepost::extractor::{OutputCap, Settings, projection::Problem};
+use serde_json::json;
+
+use crate::who::{KEY, SCHEMA, TOOL, Who, closed, schema};
 
 #[tokio::test]
 async fn the_question_is_sent_with_its_key_and_the_report_as_data() {

@@ -1,53 +1,8 @@
-use fencepost::extractor::{RequestId, Usage};
+use fencepost::extractor::{Draft, Failure, Usage};
+use fencepost_model::Behaviour;
+use serde_json::{Value, json};
 
-use super::*;
-
-#[tokio::test]
-async fn a_draft_is_the_text_as_it_came_and_what_is_known_of_the_call() {
-    let draft = GEMINI
-        .once(Behaviour::Answer(" {\"a\": 1}\n".to_owned()))
-        .await
-        .unwrap();
-    assert_eq!(draft.text, " {\"a\": 1}\n");
-    let call = draft.call;
-    assert_eq!(
-        (call.provider.as_str(), call.model.as_str()),
-        ("gemini", "asked")
-    );
-    assert_eq!(call.request_id, RequestId::new("response-1"));
-    assert!(call.usage.tokens_in > Some(0) && call.usage.tokens_out > Some(0));
-}
-
-#[tokio::test]
-async fn what_the_model_says_wrongly_is_a_draft_for_others_to_judge() {
-    for (behaviour, text) in [
-        (Behaviour::Answer("no json".to_owned()), "no json"),
-        // Without any part.
-        (Behaviour::Answer(String::new()), ""),
-        // Half a pair in the server's own JSON, where no string of Rust's can hold it.
-        (
-            Behaviour::Escaped(r#"{\"a\":\"\ud800\"}"#.to_owned()),
-            "{\"a\":\"\\ud800\"}",
-        ),
-    ] {
-        let draft = GEMINI.once(behaviour.clone()).await.unwrap();
-        assert_eq!(draft.text, text, "{behaviour:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_cut_off_answer_is_told_even_where_nothing_or_all_seems_to_be_said() {
-    for content in ["", "{\"a\":1}"] {
-        let behaviour = Behaviour::Finish {
-            content: content.to_owned(),
-            reason: "MAX_TOKENS".to_owned(),
-        };
-        let error = GEMINI.once(behaviour).await.unwrap_err();
-        assert_eq!(error.failure, Failure::Truncated, "{content}");
-        assert_eq!(error.call.request_id, RequestId::new("response-1"));
-        assert!(error.call.usage.tokens_in > Some(0), "{:?}", error.call);
-    }
-}
+use crate::who::{GEMINI, answering};
 
 #[tokio::test]
 async fn filters_decline_before_or_after_the_model_is_asked() {
@@ -71,12 +26,6 @@ async fn filters_decline_before_or_after_the_model_is_asked() {
             "{reason}"
         );
     }
-    let blocked = GEMINI
-        .once(Behaviour::Refuse("no".to_owned()))
-        .await
-        .unwrap_err();
-    assert_eq!(blocked.failure, Failure::Refused);
-    assert_eq!(blocked.call.request_id, RequestId::new("response-1"));
     for feedback in [
         json!({ "blockReason": "SAFETY" }),
         json!({ "blockReason": "OTHER" }),

@@ -1,4 +1,7 @@
-use super::*;
+use fencepost::extractor::{OutputCap, Settings, projection::Problem};
+use serde_json::{Value, json};
+
+use crate::who::{GEMINI, KEY, closed};
 
 #[tokio::test]
 async fn the_question_is_sent_with_its_key_and_the_report_as_data() {

@@ -1,27 +1,12 @@
-use std::sync::{Arc, Mutex};
+use fencepost::extractor::OutputCap;
+use fencepost_model::{Behaviour, ModelServer, in_turn};
+use serde_json::json;
 
-use fencepost_model::Asked;
-
-use super::*;
-
-/// A server that answers well, and what it was asked.
-fn listening() -> (ModelServer, Arc<Mutex<Vec<Asked>>>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
-    let server = ModelServer::start(move |asked| {
-        listener.lock().unwrap().push(asked.clone());
-        Behaviour::Answer("{}".to_owned())
-    });
-    (server, heard)
-}
+use crate::who::{ALL, CHAT, KEY, ask, closed};
 
 #[tokio::test]
 async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
-    let (server, heard) = listening();
-    ask(&openai(&server.base_url(), Some(KEY)), OutputCap::Ordinary)
-        .await
-        .unwrap();
-    let asked = heard.lock().unwrap().pop().unwrap();
+    let asked = CHAT.asks(|_| {}, OutputCap::Ordinary).await;
     let call_key = "ab".repeat(32);
     for (header, value) in [
         ("idempotency-key", call_key.as_str()),
@@ -50,10 +35,7 @@ async fn the_question_is_sent_with_its_key_and_the_report_as_data() {
 /// The server reads the report without its marks, as a model would; this is what was sent.
 #[tokio::test]
 async fn each_text_of_the_report_begins_with_the_marker_that_the_instructions_name() {
-    let (server, heard) = listening();
-    let openai = openai(&server.base_url(), Some(KEY));
-    ask(&openai, OutputCap::Ordinary).await.unwrap();
-    let request = heard.lock().unwrap().pop().unwrap().request;
+    let request = CHAT.asks(|_| {}, OutputCap::Ordinary).await.request;
     let content = |index: usize| request["messages"][index]["content"].as_str().unwrap();
     let (_, marker) = content(0).split_once("\nMarker: ").unwrap();
     let marker = marker.chars().next().unwrap();
@@ -63,22 +45,21 @@ async fn each_text_of_the_report_begins_with_the_marker_that_the_instructions_na
 
 #[tokio::test]
 async fn the_same_question_is_the_same_bytes() {
-    let (server, _heard) = listening();
-    for _ in 0..2 {
-        let openai = openai(&server.base_url(), Some(KEY));
-        ask(&openai, OutputCap::Ordinary).await.unwrap();
+    for who in ALL {
+        let server = ModelServer::start(in_turn([Behaviour::Answer("{}".to_owned())]));
+        for _ in 0..2 {
+            let extractor = who.at(&server.base_url());
+            ask(&*extractor, OutputCap::Ordinary).await.unwrap();
+        }
+        let calls = server.calls();
+        assert_eq!(calls[0].body_sha256, calls[1].body_sha256, "{who:?}");
     }
-    let calls = server.calls();
-    assert_eq!(calls[0].body_sha256, calls[1].body_sha256);
 }
 
 #[tokio::test]
 async fn after_a_cut_off_answer_the_next_may_be_four_times_as_long() {
-    let (server, heard) = listening();
-    let openai = openai(&server.base_url(), None);
     for (cap, tokens) in [(OutputCap::Ordinary, 100), (OutputCap::Larger, 400)] {
-        ask(&openai, cap).await.unwrap();
-        let asked = heard.lock().unwrap().pop().unwrap();
+        let asked = CHAT.asks_with(None, |_| {}, cap).await;
         assert_eq!(asked.request["max_tokens"], tokens);
         assert_eq!(asked.request.get("max_completion_tokens"), None);
     }
@@ -86,9 +67,6 @@ async fn after_a_cut_off_answer_the_next_may_be_four_times_as_long() {
 
 #[tokio::test]
 async fn a_server_that_wants_no_key_gets_none() {
-    let (server, heard) = listening();
-    let openai = openai(&server.base_url(), None);
-    ask(&openai, OutputCap::Ordinary).await.unwrap();
-    let asked = heard.lock().unwrap().pop().unwrap();
+    let asked = CHAT.asks_with(None, |_| {}, OutputCap::Ordinary).await;
     assert_eq!(asked.headers.get("authorization"), None);
 }

@@ -1,13 +1,18 @@
 //! What models and servers were seen to answer, from the wire to the judgement.
 
 use fencepost::{
-    extractor::projection::{Limit, Problem},
+    extractor::{
+        Failure,
+        projection::{Limit, Problem},
+    },
     schema::{Invalid, Schema, Syntax},
 };
+use fencepost_model::Behaviour;
+use serde_json::{Value, json};
 
-use super::*;
+use crate::who::{CHAT, settings};
 
-const MODERATION: &str = include_str!("../../schemas/moderation-v3.json");
+const MODERATION: &str = include_str!("../../../schemas/moderation-v3.json");
 const FINDINGS: &str = r#"{
     "type": "object",
     "properties": { "findings": { "type": "array", "items": {
@@ -42,7 +47,7 @@ fn against(place: &str) -> Came {
 async fn assert_came(schema: &str, behaviour: Behaviour, expected: Came) {
     let schema = Schema::compile(schema.as_bytes()).unwrap();
     let told = format!("{behaviour:?}");
-    let came = match once(behaviour).await {
+    let came = match CHAT.once(behaviour).await {
         Err(error) => Came::Failed(error.failure),
         Ok(draft) => match schema.read(&draft.text) {
             Ok(report) => valid(report.canonical()),
@@ -242,7 +247,7 @@ fn with(member: &Value) -> Value {
 
 #[test]
 fn a_schema_that_the_provider_would_refuse_is_refused_before_anything_is_sent() {
-    let own = openai("https://api.openai.com/v1", None);
+    let own = CHAT.with(settings("https://api.openai.com/v1"), None);
     let deep = (0..10).fold(
         json!({ "type": "null" }),
         |inner, _| json!({ "type": "array", "items": inner }),
@@ -251,7 +256,7 @@ fn a_schema_that_the_provider_would_refuse_is_refused_before_anything_is_sent() 
         own.check_schema(&serde_json::from_str(MODERATION).unwrap()),
         Ok(())
     );
-    let other = openai("http://127.0.0.1:9/v1", None);
+    let other = CHAT.with(settings("http://127.0.0.1:9/v1"), None);
     for (schema, problem) in [
         (with(&deep), Problem::Limit(Limit::Levels)),
         (with(&json!({ "type": "object" })), Problem::OpenMembers),

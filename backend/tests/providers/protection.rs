@@ -2,12 +2,17 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use fencepost::{
+    extractor::{Extractor, OutputCap},
+    tls,
+};
+use fencepost_model::{Behaviour, ModelServer, in_turn};
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair};
 use rustls::{RootCertStore, ServerConfig, crypto::ring};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use super::*;
+use crate::who::{ALL, KEY, UNSENT, Who, ask, settings};
 
 /// An authority of a test's own.
 fn authority() -> CertifiedIssuer<'static, KeyPair> {
@@ -50,34 +55,42 @@ async fn protected(
     address
 }
 
-fn trusting(authority: &CertifiedIssuer<'static, KeyPair>, address: SocketAddr) -> OpenAi {
+fn trusting(
+    who: Who,
+    authority: &CertifiedIssuer<'static, KeyPair>,
+    address: SocketAddr,
+) -> Box<dyn Extractor> {
     let mut authorities = RootCertStore::empty();
     authorities.add(authority.der().clone()).unwrap();
     let tls = tls::trusting(authorities).unwrap();
-    let key = Secret::new(KEY);
     let settings = settings(&format!("https://{address}/v1"));
-    OpenAi::new(settings, Api::Chat, Some(&key), tls, now).unwrap()
+    who.set_up(settings, Some(KEY), tls).unwrap()
 }
 
 #[tokio::test]
 async fn a_server_that_an_authority_vouches_for_is_asked() {
-    let server = ModelServer::start(in_turn([Behaviour::Answer("{}".to_owned())]));
-    let authority = authority();
-    let address = protected(&server, &authority, "127.0.0.1").await;
-    let openai = trusting(&authority, address);
-    assert_eq!(ask(&openai, OutputCap::Ordinary).await.unwrap().text, "{}");
-    assert_eq!(server.calls().len(), 1);
+    for who in ALL {
+        let server = ModelServer::start(in_turn([Behaviour::Answer("{}".to_owned())]));
+        let authority = authority();
+        let address = protected(&server, &authority, "127.0.0.1").await;
+        let extractor = trusting(who, &authority, address);
+        let draft = ask(&*extractor, OutputCap::Ordinary).await.unwrap();
+        assert_eq!(draft.text, "{}", "{who:?}");
+        assert_eq!(server.calls().len(), 1, "{who:?}");
+    }
 }
 
 #[tokio::test]
 async fn a_server_that_none_vouches_for_or_under_another_name_is_told_nothing() {
     let server = ModelServer::start(in_turn([Behaviour::Answer("{}".to_owned())]));
     let (ours, other) = (authority(), authority());
-    for (trusted, name) in [(&other, "127.0.0.1"), (&ours, "127.0.0.2")] {
-        let address = protected(&server, &ours, name).await;
-        let openai = trusting(trusted, address);
-        let error = ask(&openai, OutputCap::Ordinary).await.unwrap_err();
-        assert_eq!(error.failure, UNSENT, "{name}");
+    for who in ALL {
+        for (trusted, name) in [(&other, "127.0.0.1"), (&ours, "127.0.0.2")] {
+            let address = protected(&server, &ours, name).await;
+            let extractor = trusting(who, trusted, address);
+            let error = ask(&*extractor, OutputCap::Ordinary).await.unwrap_err();
+            assert_eq!(error.failure, UNSENT, "{who:?} {name}");
+        }
     }
     assert_eq!(server.calls(), []);
 }

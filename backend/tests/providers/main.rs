@@ -1,0 +1,20 @@
+//! The extractors that ask a model over HTTP, against a server that answers in each provider's form
+//! and as it is told. It remembers each call, so what is not sent shows as well as what is.
+//!
+//! What holds for all of them is tried with each; what is one provider's own stands in its folder.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets what it does not expect ends there"
+)]
+
+mod answers;
+mod anthropic;
+mod bounds;
+mod connections;
+mod failures;
+mod gemini;
+mod log;
+mod openai;
+mod protection;
+mod secrets;
+mod who;
