@@ -172,16 +172,23 @@ impl Schema {
         }))
     }
 
-    /// Exact keys: held even when the schema forgot `additionalProperties: false`.
+    /// Exact keys: held even when the schema forgot `additionalProperties: false`. What is no
+    /// object has no members; that it is none, the schema's own type says.
     fn lists_every_member_of(&self, value: &Value) -> bool {
         let properties = self.document.get("properties").and_then(Value::as_object);
         match (properties, value) {
             (Some(listed), Value::Object(members)) => {
                 members.keys().all(|name| listed.contains_key(name))
             }
-            (None, _)
-            | (_, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))
-            | (_, Value::Array(_)) => false,
+            (
+                Some(_),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_),
+            ) => true,
+            (None, _) => false,
         }
     }
 }

@@ -50,7 +50,7 @@ fn what_is_not_one_json_value_is_a_syntax_error_with_its_place() {
         (
             "{\"a\":\"x\ny\"}",
             Syntax::NotJson,
-            Some("line 1, column 7"),
+            Some("line 1, column 8"),
         ),
         ("{'a':1}", Syntax::NotJson, Some("line 1, column 2")),
         (
@@ -229,7 +229,7 @@ fn what_the_schema_does_not_allow_is_named_by_its_place_in_the_schema() {
             GOOD.replace('{', "{\"reasoning\":\"canary\","),
             "/additionalProperties",
         ),
-        (format!("[{GOOD}]"), "/additionalProperties, /type"),
+        (format!("[{GOOD}]"), "/type"),
     ] {
         let reason = moderation().read(&text).unwrap_err().to_string();
         assert_eq!(

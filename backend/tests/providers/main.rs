@@ -3,6 +3,8 @@
 //!
 //! What holds for all of them is tried with each; what is one provider's own stands in its folder.
 #![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a test that meets what it does not expect ends there"
 )]
@@ -11,6 +13,7 @@ mod answers;
 mod anthropic;
 mod bounds;
 mod connections;
+mod corpus;
 mod failures;
 mod gemini;
 mod log;

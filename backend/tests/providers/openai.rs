@@ -1,7 +1,6 @@
 //! Chat Completions and Responses.
 
 mod answers;
-mod corpus;
 mod failures;
 mod requests;
 mod responses;

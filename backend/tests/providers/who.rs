@@ -128,15 +128,75 @@ impl Who {
             Self::OpenAi(Api::Chat) => {
                 json!({ "choices": [{ "message": { "content": content } }] })
             }
-            Self::OpenAi(Api::Responses) => json!({ "output": [{
-                "type": "message", "content": [{ "type": "output_text", "text": content }],
-            }] }),
+            Self::OpenAi(Api::Responses) => json!({ "output": [said(content)] }),
             Self::Anthropic(_) => json!({ "content": [{ "type": "text", "text": content }] }),
             Self::Gemini => {
                 json!({ "candidates": [{ "content": { "parts": [{ "text": content }] } }] })
             }
         };
         body.to_string()
+    }
+
+    /// An answer that ended for this reason, in the provider's words.
+    pub(crate) fn ended(self, reason: &str, content: &str) -> Value {
+        match self {
+            Self::OpenAi(Api::Chat) => json!({ "choices": [{
+                "finish_reason": reason, "message": { "content": content, "refusal": null },
+            }] }),
+            Self::OpenAi(Api::Responses) => json!({
+                "status": "incomplete", "incomplete_details": { "reason": reason },
+                "output": [said(content)],
+            }),
+            Self::Anthropic(_) => json!({
+                "content": [{ "type": "text", "text": content }], "stop_reason": reason,
+            }),
+            Self::Gemini => json!({ "candidates": [{
+                "content": { "parts": [{ "text": content }] }, "finishReason": reason,
+            }] }),
+        }
+    }
+
+    /// An answer that ended well, and says nothing.
+    pub(crate) fn nothing_said(self) -> Behaviour {
+        let body = match self {
+            Self::OpenAi(Api::Chat) => json!({ "choices": [{
+                "finish_reason": "stop", "message": { "content": null, "refusal": null },
+            }] }),
+            Self::OpenAi(Api::Responses) => json!({ "status": "completed", "output": [] }),
+            Self::Anthropic(_) => json!({ "content": [], "stop_reason": "end_turn" }),
+            Self::Gemini => json!({ "candidates": [{ "finishReason": "STOP" }] }),
+        };
+        answering(body.to_string())
+    }
+
+    /// An answer among content of kinds that nobody knows.
+    pub(crate) fn among_others(self, content: &str) -> Value {
+        let new = json!({ "type": "new", "content": "x", "y": [] });
+        match self {
+            Self::OpenAi(Api::Chat) => json!({ "choices": [{
+                "message": { "content": content, "reasoning": "hm", "tool_calls": 1 },
+                "logprobs": { "content": 7 }, "new": new,
+            }] }),
+            Self::OpenAi(Api::Responses) => {
+                json!({ "output": [new, { "type": "reasoning", "summary": [] }, said(content)] })
+            }
+            Self::Anthropic(_) => json!({ "content": [
+                new, { "type": "thinking", "thinking": "hm" }, { "type": "text", "text": content },
+            ] }),
+            Self::Gemini => json!({ "candidates": [{ "content": { "parts": [
+                { "text": "hm", "thought": true }, { "new": 1 }, { "text": content },
+            ] } }] }),
+        }
+    }
+
+    /// How many tokens an answer to this request may have.
+    pub(crate) fn cap(self, request: &Value) -> Option<u64> {
+        let place = match self {
+            Self::OpenAi(Api::Chat) | Self::Anthropic(_) => "/max_tokens",
+            Self::OpenAi(Api::Responses) => "/max_output_tokens",
+            Self::Gemini => "/generationConfig/maxOutputTokens",
+        };
+        request.pointer(place)?.as_u64()
     }
 
     /// A refusal in the provider's form, with nothing that says more than the status.
@@ -185,6 +245,11 @@ impl Who {
         assert_eq!(heard.len(), 1);
         heard.pop().unwrap()
     }
+}
+
+/// A message of Responses.
+fn said(content: &str) -> Value {
+    json!({ "type": "message", "content": [{ "type": "output_text", "text": content }] })
 }
 
 pub(crate) async fn ask(

@@ -55,7 +55,7 @@ pub enum Behaviour {
     Respond {
         /// The status.
         status: u16,
-        /// Headers beside the usual.
+        /// Headers beside the usual, or in their place: also a `content-length` that is wrong.
         headers: Vec<(&'static str, String)>,
         /// The body, JSON or not.
         body: Vec<u8>,

@@ -13,7 +13,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, header::CONTENT_TYPE};
+use http::{
+    HeaderMap, HeaderName, Response,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use serde_json::{Value, json};
@@ -105,20 +108,28 @@ pub(crate) fn escaped(text: &str) -> String {
         .to_owned()
 }
 
-/// Any answer.
+/// Any answer. A header that is given takes the place of the usual one; a length that is given is
+/// told whether it is right or not, and the connection closes where there was more to come.
 pub(crate) fn respond(
     status: u16,
     headers: &[(&'static str, String)],
     body: impl Into<Bytes>,
 ) -> Answer {
-    let mut response = Response::builder()
-        .status(status)
-        .header(CONTENT_TYPE, "application/json");
+    let given = |name: HeaderName| headers.iter().any(|(given, _)| *given == name.as_str());
+    let mut response = Response::builder().status(status);
+    if !given(CONTENT_TYPE) {
+        response = response.header(CONTENT_TYPE, "application/json");
+    }
     for (name, value) in headers {
         response = response.header(*name, value);
     }
-    let body = Full::new(body.into()).map_err(|never: Infallible| match never {});
-    response.body(body.boxed_unsync()).unwrap()
+    let body = match given(CONTENT_LENGTH) {
+        true => Streamed::new(body.into(), Last::End).boxed_unsync(),
+        false => Full::new(body.into())
+            .map_err(|never: Infallible| match never {})
+            .boxed_unsync(),
+    };
+    response.body(body).unwrap()
 }
 
 /// An answer that begins well and then breaks off.
@@ -128,18 +139,38 @@ pub(crate) fn broken_off() -> Answer {
     Response::builder()
         .status(200)
         .header(CONTENT_TYPE, "application/json")
-        .body(BrokenOff::After(begun).boxed_unsync())
+        .body(Streamed::new(begun, Last::HangUp).boxed_unsync())
         .unwrap()
 }
 
-/// Some bytes, time to send them, and the end of the connection.
-enum BrokenOff {
-    After(Bytes),
-    Sending,
-    Now,
+/// Some bytes of which nobody says before how many they are, time to send them, and what is last.
+struct Streamed {
+    next: Next,
+    last: Last,
 }
 
-impl Body for BrokenOff {
+enum Next {
+    Data(Bytes),
+    Sending,
+    Last,
+}
+
+#[derive(Clone, Copy)]
+enum Last {
+    End,
+    HangUp,
+}
+
+impl Streamed {
+    fn new(data: Bytes, last: Last) -> Self {
+        Self {
+            next: Next::Data(data),
+            last,
+        }
+    }
+}
+
+impl Body for Streamed {
     type Data = Bytes;
     type Error = HangUp;
 
@@ -147,17 +178,20 @@ impl Body for BrokenOff {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, HangUp>>> {
-        match mem::replace(&mut *self, Self::Now) {
-            Self::After(begun) => {
-                *self = Self::Sending;
-                Poll::Ready(Some(Ok(Frame::data(begun))))
+        match mem::replace(&mut self.next, Next::Last) {
+            Next::Data(data) => {
+                self.next = Next::Sending;
+                Poll::Ready(Some(Ok(Frame::data(data))))
             }
-            Self::Sending => {
+            Next::Sending => {
                 // What there is, is sent while a body is waited for.
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            Self::Now => Poll::Ready(Some(Err(HangUp))),
+            Next::Last => Poll::Ready(match self.last {
+                Last::End => None,
+                Last::HangUp => Some(Err(HangUp)),
+            }),
         }
     }
 }

@@ -124,6 +124,35 @@ fn a_connection_may_be_closed_before_an_answer_or_in_the_middle_of_one() {
     );
 }
 
+#[test]
+fn a_header_that_is_given_takes_the_place_of_the_usual_one_right_or_wrong() {
+    let told = |body: &str, name, value: &str| {
+        let usual = Behaviour::Respond {
+            status: 200,
+            headers: Vec::new(),
+            body: body.as_bytes().to_vec(),
+        };
+        let server = ModelServer::start(in_turn([usual.with(name, value)]));
+        let mut text = String::new();
+        let mut connection = asked(&server, "k", "t");
+        connection.read_to_string(&mut text).unwrap();
+        text
+    };
+    let page = told("<p>", "content-type", "text/html");
+    assert!(page.contains("content-type: text/html"), "{page}");
+    assert!(!page.contains("application/json"), "{page}");
+    let coded = told("a\0b", "content-encoding", "gzip");
+    assert!(coded.contains("content-encoding: gzip") && coded.ends_with("\r\n\r\na\0b"));
+    for (length, body) in [("4", "{\"a\""), ("7", "{\"a\":1}"), ("8", "{\"a\":1}")] {
+        let cut = told("{\"a\":1}", "content-length", length);
+        assert!(
+            cut.contains(&format!("content-length: {length}\r\n")),
+            "{cut}"
+        );
+        assert!(cut.ends_with(&format!("\r\n\r\n{body}")), "{cut}");
+    }
+}
+
 #[tokio::test]
 async fn events_are_recorded_as_they_happen() {
     let folder = tempfile::tempdir().unwrap();

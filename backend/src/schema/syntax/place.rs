@@ -52,9 +52,11 @@ pub(super) fn find(text: &str, finding: Finding) -> Option<Place> {
         Finding::NotJson => serde_json::from_str::<IgnoredAny>(text).err(),
         Finding::Unreadable => serde_json::from_str::<Readable>(text).err(),
     }?;
+    // Of a control character in a string the library names the byte before.
+    let behind = usize::from(error.to_string().starts_with("control character"));
     (error.line() > 0).then(|| Place {
         line: error.line(),
-        column: error.column().max(1),
+        column: error.column().max(1) + behind,
     })
 }
 
