@@ -13,6 +13,8 @@ mod check;
 mod conformance;
 #[path = "cli/injection.rs"]
 mod injection;
+#[path = "cli/leaks.rs"]
+mod leaks;
 #[path = "cli/model.rs"]
 mod model;
 #[path = "cli/offline.rs"]

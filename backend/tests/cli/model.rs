@@ -13,13 +13,23 @@ pub(super) const KEY: &str = "model-canary-0123456789";
 pub(super) const VARIABLE: &str = "MODEL_KEY";
 const VERSION: &str = "moderation-gpt-1";
 
+/// What the file says of an extractor for each form in which a model is asked.
+pub(super) const FORMS: [&str; 5] = [
+    CHAT,
+    "kind = \"openai\"\napi = \"responses\"",
+    "kind = \"anthropic\"",
+    "kind = \"anthropic\"\noutput = \"tool\"",
+    "kind = \"gemini\"",
+];
+const CHAT: &str = "kind = \"openai\"";
+
 /// A place whose pipeline asks the model at this address.
 pub(super) fn asking(base_url: &str) -> Place {
-    asking_of("openai", base_url)
+    asking_in(CHAT, base_url)
 }
 
-/// A place whose pipeline asks the model at this address in this provider's form.
-fn asking_of(kind: &str, base_url: &str) -> Place {
+/// A place whose pipeline asks the model at this address in this form.
+pub(super) fn asking_in(form: &str, base_url: &str) -> Place {
     let place = Place::new();
     let from = super::project_folder();
     let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();
@@ -33,7 +43,7 @@ fn asking_of(kind: &str, base_url: &str) -> Place {
         (
             "kind = \"baseline\"",
             format!(
-                "kind = \"baseline\"\n\n[extractor.gpt]\nkind = \"{kind}\"\nmodel = \"small\"\n\
+                "kind = \"baseline\"\n\n[extractor.gpt]\n{form}\nmodel = \"small\"\n\
                  base_url = \"{base_url}\"\napi_key_env = \"{VARIABLE}\""
             ),
         ),
@@ -100,9 +110,14 @@ async fn a_limited_rate_costs_no_attempt_and_the_same_question_is_asked_again() 
 
 #[tokio::test]
 async fn a_report_is_committed_whichever_provider_is_asked() {
-    for (kind, request_id) in [("anthropic", "req_1"), ("gemini", "response-1")] {
+    let names = ["openai", "openai", "anthropic", "anthropic", "gemini"];
+    for (form, kind) in FORMS.into_iter().zip(names) {
+        let request_id = match kind {
+            "gemini" => "response-1",
+            _ => "req_1",
+        };
         let model = ModelServer::start(in_turn([moderation("other", 0.95, false)]));
-        let place = asking_of(kind, &model.base_url()).with(VARIABLE, KEY);
+        let place = asking_in(form, &model.base_url()).with(VARIABLE, KEY);
         let (report, attempts) = attempts(&place).await;
         assert_eq!(report["outcome"], "committed", "{kind}: {report}");
         assert_eq!(report["result"]["value"]["category"], "other", "{kind}");
