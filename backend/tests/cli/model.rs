@@ -129,6 +129,55 @@ async fn a_report_is_committed_whichever_provider_is_asked() {
     }
 }
 
+/// langfuse #17522: what is asked otherwise is other work. A delivery that comes again is not.
+#[tokio::test]
+async fn another_prompt_is_another_extraction_and_another_delivery_is_none() {
+    let model = ModelServer::start(in_turn([
+        moderation("other", 0.95, false),
+        moderation("spam", 0.95, false),
+    ]));
+    let place = asking(&model.base_url()).with(VARIABLE, KEY);
+    let (report, _) = attempts(&place).await;
+    assert_eq!(report["result"]["value"]["category"], "other");
+    let config = place.folder.path().join("fencepost.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let prompt = format!(
+        "{}/backend/prompts/moderation-7.md",
+        super::project_folder().display()
+    );
+    assert!(text.contains(&prompt) && text.contains(VERSION));
+    std::fs::write(place.folder.path().join("prompt.md"), "Classify with care.").unwrap();
+    let text = text
+        .replace(&prompt, "prompt.md")
+        .replace(VERSION, "moderation-gpt-2");
+    std::fs::write(&config, text).unwrap();
+
+    let server = Server::start(&place, &[]);
+    let client = client();
+    let again = envelope(TEXT);
+    let key = again.identity.report_key().to_string();
+    let (status, answer) = server.deliver(&client, &again).await;
+    assert_eq!((status, &answer["duplicate"]), (200, &json!(true)));
+    assert_eq!(model.calls().len(), 1);
+    let ran = place.run(&["replay", &key]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let twice = |calls: &[fencepost_model::Call]| calls.len() == 2;
+    let calls = model.wait_until("it was asked again", twice).await;
+    assert_ne!(calls[0].call_key, calls[1].call_key);
+    assert_ne!(calls[0].body_sha256, calls[1].body_sha256);
+    let replayed = server.ask_until(&client, &key, |report| {
+        report["classifier_version"] == "moderation-gpt-2" && report["state"] == "terminal"
+    });
+    let report = replayed.await;
+    assert_eq!(report["result"]["value"]["category"], "spam");
+    let (_, stats) = server.ask(&client, "/v1/stats").await;
+    assert_eq!(
+        (&stats["results"], &stats["attempts"]),
+        (&json!("1"), &json!("2"))
+    );
+    assert_eq!(server.stop().code, Some(0));
+}
+
 #[tokio::test]
 async fn half_a_character_is_a_wrong_answer_and_not_a_broken_connection() {
     let escaped = r#"{\"category\":\"\ud800\",\"confidence\":1,\"needsHumanReview\":false}"#;

@@ -113,14 +113,27 @@ impl Server {
 
     /// Asks until the report has come to rest or waits for a person.
     pub(super) async fn settled(&self, client: &Client, key: &str) -> Value {
+        let rests = |report: &Value| {
+            ["terminal", "ready_for_review"].contains(&report["state"].as_str().unwrap())
+        };
+        self.ask_until(client, key, rests).await
+    }
+
+    /// Asks until the report is so.
+    pub(super) async fn ask_until(
+        &self,
+        client: &Client,
+        key: &str,
+        so: impl Fn(&Value) -> bool,
+    ) -> Value {
         let begun = Instant::now();
         loop {
             let (status, report) = self.ask(client, &format!("/v1/reports/{key}")).await;
             assert_eq!(status, 200);
-            match report["state"].as_str().unwrap() {
-                "terminal" | "ready_for_review" => return report,
-                state => assert!(begun.elapsed() < DEADLINE, "still {state}"),
+            if so(&report) {
+                return report;
             }
+            assert!(begun.elapsed() < DEADLINE, "still {report}");
         }
     }
 }
