@@ -18,6 +18,7 @@ mod row;
 mod session;
 mod sql;
 mod sqlite;
+mod turns;
 mod view;
 mod work;
 
@@ -36,6 +37,7 @@ pub use pause::{CredentialName, Pause, PauseReason, Paused, Resumed, Subject};
 pub use people::{Decided, Decision, DecisionKind, Erasure, Replayed};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub use turns::Turns;
 pub use view::{
     AttemptView, Backup, Cursor, Filter, NotACursor, OpenReview, Page, ReportSummary, ReportView,
     ResultView, ReviewPage, ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
@@ -62,8 +64,8 @@ pub trait Store: Send + Sync {
     /// All that is bound, for those who compare and bind nothing.
     async fn bindings(&self) -> Result<Bindings, StoreError>;
 
-    /// Grants the job that is due longest, be it waiting or running under a lease that ran out.
-    /// The attempt is charged.
+    /// Grants a job that is due, be it waiting or running under a lease that ran out: of the tenant
+    /// whose turn it is, the one that is due longest. The attempt is charged.
     async fn claim(&self, request: ClaimRequest) -> Result<Claim, StoreError>;
 
     /// Prolongs a lease by its pipeline's length, from now on.

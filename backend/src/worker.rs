@@ -32,13 +32,14 @@ use crate::{
     retry::Backoff,
     store::{
         CallRecord, Charge, Claim, ClaimRequest, Corruption, Grant, Held, Lease, Lost, RawAnswer,
-        Release, Store, StoreError,
+        Release, Store, StoreError, Turns,
     },
 };
 
 /// Works on the jobs of its pipelines, one per [`Worker::step`]; several steps may be under way.
 pub struct Worker {
     parts: WorkerParts,
+    turns: Arc<Turns>,
 }
 
 /// What a worker is made of.
@@ -111,7 +112,10 @@ impl Worker {
     /// A worker; it does nothing by itself.
     #[must_use]
     pub fn new(parts: WorkerParts) -> Self {
-        Self { parts }
+        Self {
+            parts,
+            turns: Arc::default(),
+        }
     }
 
     /// Claims one job and works on it until it is settled.
@@ -129,6 +133,7 @@ impl Worker {
                 .iter()
                 .map(|pipeline| pipeline.terms())
                 .collect(),
+            turns: Arc::clone(&self.turns),
         };
         match self.parts.store.claim(request).await? {
             Claim::Idle { wait } => Ok(Step::Idle { wait }),

@@ -26,6 +26,7 @@ mod store {
     pub(crate) mod rounds;
     pub(crate) mod sqlite;
     pub(crate) mod sqlite_fixture;
+    pub(crate) mod turns;
     pub(crate) mod view;
 }
 
@@ -68,6 +69,14 @@ macro_rules! suite {
                     a_job_whose_time_is_over_goes_to_review,
                     granting_another_job_supersedes_the_live_one,
                     numbers_beyond_two_to_the_31_and_53_keep_every_digit,
+                }
+                turns: {
+                    one_among_a_thousand_is_served_within_two_claims,
+                    tenants_take_turns_and_each_keeps_its_order,
+                    a_tenant_is_served_beyond_many_who_wait,
+                    pipelines_take_turns,
+                    a_replayed_report_has_its_turn_too,
+                    several_workers_serve_all_tenants,
                 }
                 lease: {
                     a_heartbeat_prolongs_the_lease,

@@ -12,6 +12,7 @@ mod pause;
 mod record;
 mod replay;
 mod settle;
+mod turn;
 mod version;
 
 use async_trait::async_trait;

@@ -24,8 +24,8 @@ use self::lane::{Lane, gone};
 pub(super) use self::{
     code::by_code,
     dialect::{
-        LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_NUMBER, LOCK_PAUSES, LOCK_REPORT, NOW, TAKE_PAUSE,
-        TAKE_STRIKES,
+        LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_CANDIDATE_OF_TENANT, LOCK_NUMBER, LOCK_PAUSES,
+        LOCK_REPORT, NOW, TAKE_PAUSE, TAKE_STRIKES,
     },
     look::look,
     migrate::migrate,

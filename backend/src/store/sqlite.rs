@@ -276,15 +276,22 @@ mod tests {
     #[tokio::test]
     async fn what_is_claimable_is_found_by_its_index() {
         let (_dir, mut connection) = migrated().await;
-        let plan = format!("EXPLAIN QUERY PLAN {}", sql::CANDIDATE);
-        let plan = sqlx::query_as::<_, (i64, i64, i64, String)>(sqlx::AssertSqlSafe(plan));
-        let steps = plan
-            .bind("p")
-            .bind("v")
-            .fetch_all(&mut connection)
-            .await
-            .unwrap();
-        let steps: Vec<_> = steps.into_iter().map(|step| step.3).collect();
-        assert_eq!(steps, ["SEARCH job USING INDEX job_claimable (pipeline=?)"]);
+        for (statement, expected) in [
+            (
+                sql::CANDIDATE,
+                "SEARCH job USING INDEX job_claimable (pipeline=?)",
+            ),
+            (
+                sql::CANDIDATE_OF_NEXT_TENANT,
+                "SEARCH job USING INDEX job_turn (pipeline=? AND tenant>?)",
+            ),
+        ] {
+            let plan = format!("EXPLAIN QUERY PLAN {statement}");
+            let plan = sqlx::query_as::<_, (i64, i64, i64, String)>(sqlx::AssertSqlSafe(plan));
+            let steps = plan.bind("p").bind("v").bind("t");
+            let steps = steps.fetch_all(&mut connection).await.unwrap();
+            let steps: Vec<_> = steps.into_iter().map(|step| step.3).collect();
+            assert_eq!(steps, [expected]);
+        }
     }
 }

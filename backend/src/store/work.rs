@@ -1,13 +1,13 @@
 //! What a worker asks, and what it is answered.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use fencepost_identity::{
     identity::Identity,
     key::{ReportKey, ResultKey},
 };
 
-use super::{Corruption, CredentialName, Lease, Lost, Subject};
+use super::{Corruption, CredentialName, Lease, Lost, Subject, Turns};
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, AttemptOutcome, Nonce, ReviewReason, WorkerId},
@@ -22,6 +22,8 @@ pub struct ClaimRequest {
     pub nonce: Nonce,
     /// The pipelines that it can work for, each at most once.
     pub pipelines: Vec<PipelineTerms>,
+    /// Who was served before.
+    pub turns: Arc<Turns>,
 }
 
 /// On what terms a pipeline's jobs are granted.

@@ -1,13 +1,14 @@
 //! What a sequence is made of, and how it is drawn. There are few of everything, so that commands
 //! meet.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use fencepost::{
     report::{AttemptOutcome, Nonce, ReviewReason, StateWord, WorkerId},
     store::{
         AfterRejection, CallRecord, Charge, ClaimRequest, Commitment, CredentialName, Filter,
         NewReport, PipelineTerms, PipelineVersions, RawAnswer, Rejection, Release, ReviewNeed,
+        Turns,
     },
 };
 use fencepost_identity::{
@@ -136,8 +137,8 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// The request, as the `step`th command.
-    pub(crate) fn request(&self, step: u8) -> ClaimRequest {
+    /// The request, as the `step`th command, after others that had their turns.
+    pub(crate) fn request(&self, step: u8, turns: &Arc<Turns>) -> ClaimRequest {
         let terms = self.pipelines.iter().map(|pipeline| PipelineTerms {
             pipeline: (*pipeline).to_owned(),
             classifier_version: format!("{pipeline}-{}", self.classifier),
@@ -151,6 +152,7 @@ impl Looking {
             worker: WorkerId::new(format!("worker {}", self.worker)),
             nonce: Nonce::new([step; 16]),
             pipelines: terms.collect(),
+            turns: Arc::clone(turns),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fencepost::{
     clock::UnixMillis,
-    store::{Claim, ClaimRequest, Filter, Grant, Lease, ReportSummary, Store},
+    store::{Claim, ClaimRequest, Filter, Grant, Lease, ReportSummary, Store, Turns},
 };
 use fencepost_identity::key::ReportKey;
 use proptest::test_runner::TestCaseError;
@@ -32,6 +32,8 @@ pub(crate) struct Play<'d, D: Engine> {
     pub(crate) reference: Reference,
     /// All that were granted and not used up, the latest last.
     pub(crate) leases: Vec<(Lease, Hold)>,
+    /// Of all workers, as if they were of one process.
+    turns: Arc<Turns>,
 }
 
 /// Plays a sequence on an empty database.
@@ -45,6 +47,7 @@ pub(crate) async fn play<D: Engine>(db: &D, commands: &[Command]) -> Result<(), 
         store: db.store(),
         reference: Reference::new(UnixMillis::of_this_machine()),
         leases: Vec::new(),
+        turns: Arc::default(),
     };
     for (step, command) in commands.iter().enumerate() {
         let step = u8::try_from(step).unwrap();
@@ -78,7 +81,7 @@ impl<D: Engine> Play<'_, D> {
                 let expected = self.reference.bind_versions(&versions);
                 (told(got, plainly), plainly(expected))
             }
-            Command::Claim(looking) => self.claim(looking.request(step)).await,
+            Command::Claim(looking) => self.claim(looking.request(step, &self.turns)).await,
             Command::Hold(pick, holding) => self.hold(pick, holding).await,
             Command::AgeLeases(by) => {
                 self.age_leases(by).await;

@@ -31,6 +31,8 @@ pub(crate) struct Reference {
     reports: BTreeMap<ReportKey, Report>,
     /// In the order in which they were made; a job is its place in here.
     jobs: Vec<Job>,
+    /// The last turn of each pipeline: its number, and the tenant that had it.
+    turns: BTreeMap<String, (usize, String)>,
     /// What persons did.
     pub(crate) audited: Vec<&'static str>,
 }
@@ -101,6 +103,7 @@ impl Reference {
             versions: BTreeMap::new(),
             reports: BTreeMap::new(),
             jobs: Vec::new(),
+            turns: BTreeMap::new(),
             audited: Vec::new(),
         }
     }

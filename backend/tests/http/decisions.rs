@@ -68,6 +68,7 @@ impl Place {
         let request = ClaimRequest {
             worker: WorkerId::new("worker"),
             nonce: Nonce::new([1; 16]),
+            turns: Arc::default(),
             pipelines: vec![PipelineTerms {
                 pipeline: "moderation".to_owned(),
                 classifier_version: "moderation-7".to_owned(),

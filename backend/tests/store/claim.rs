@@ -242,9 +242,9 @@ pub(crate) async fn granting_another_job_supersedes_the_live_one(db: &impl Datab
     ingest(&*store, 1).await;
     let first = grant(&*store, 1).await;
     db.execute(
-        "INSERT INTO job (report_key, pipeline, kind, classifier_version, state, due_ms,
+        "INSERT INTO job (report_key, pipeline, tenant, kind, classifier_version, state, due_ms,
                           elapsed_from_ms, created_ms, updated_ms)
-         SELECT report_key, pipeline, kind, 'moderation-8', 'accepted', 1, created_ms,
+         SELECT report_key, pipeline, tenant, kind, 'moderation-8', 'accepted', 1, created_ms,
                 created_ms, created_ms FROM job",
     )
     .await;

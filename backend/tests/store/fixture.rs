@@ -146,6 +146,7 @@ pub(crate) fn request(nonce: u8, terms: PipelineTerms) -> ClaimRequest {
         worker: WorkerId::new(format!("worker {nonce}")),
         nonce: Nonce::new([nonce; 16]),
         pipelines: vec![terms],
+        turns: Arc::default(),
     }
 }
 

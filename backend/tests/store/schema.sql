@@ -6,6 +6,13 @@ CREATE INDEX job_claimable ON job (
 
 CREATE UNIQUE INDEX job_live ON job (report_key) WHERE state = 'running';
 
+CREATE INDEX job_turn ON job (
+  pipeline,
+  tenant,
+  (CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END),
+  job_id
+) WHERE state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL;
+
 CREATE UNIQUE INDEX job_unbound ON job (report_key) WHERE classifier_version IS NULL;
 
 CREATE UNIQUE INDEX outbox_final ON outbox (result_key) WHERE kind = 'result.final';
@@ -115,7 +122,8 @@ CREATE TABLE job (
   elapsed_from_ms INTEGER NOT NULL,
   set_aside TEXT,
   created_ms INTEGER NOT NULL,
-  updated_ms INTEGER NOT NULL, rounds INTEGER NOT NULL DEFAULT 1 CHECK (rounds > 0),
+  updated_ms INTEGER NOT NULL, rounds INTEGER NOT NULL DEFAULT 1 CHECK (rounds > 0), tenant
+  TEXT NOT NULL DEFAULT '',
   UNIQUE (report_key, classifier_version),
   CHECK ((state = 'terminal') = (outcome IS NOT NULL)),
   CHECK ((state = 'running') = (lease_until_ms IS NOT NULL)),

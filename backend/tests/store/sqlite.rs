@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The schema of this program.
-const NEWEST: i64 = 2;
+const NEWEST: i64 = 3;
 
 async fn connect(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -133,6 +133,10 @@ async fn what_an_older_program_stored_is_there_after_the_migration() {
     let report = store.report(page.reports[0].key).await.unwrap().unwrap();
     assert_eq!(report.result.unwrap().value, r#"{"category":"spam"}"#);
     assert_eq!(store.attempts(page.reports[0].key).await.unwrap().len(), 1);
+    let whose = "SELECT (SELECT tenant FROM job) = (SELECT tenant FROM report WHERE tenant <> '')";
+    let whose = sqlx::query_scalar::<_, i64>(whose);
+    let same = whose.fetch_one(&mut connect(&file).await).await.unwrap();
+    assert_eq!(same, 1);
 }
 
 #[tokio::test]

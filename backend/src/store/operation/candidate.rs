@@ -11,17 +11,25 @@ use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, AttemptOutcome, FencingToken, State, VersionStatus},
     store::{
-        CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, postgres, row::Row,
-        session::statement, sql,
+        CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, postgres,
+        row::Row,
+        session::{AnyRow, Statement, statement},
+        sql,
     },
 };
 
 /// The place of a job in the order of what is due.
-#[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) job: i64,
+    pub(super) tenant: String,
     /// None only in a corrupt row, which is due at once so that it is found.
     pub(super) due: Option<UnixMillis>,
+}
+
+impl Place {
+    pub(super) fn is_due(&self, now: UnixMillis) -> bool {
+        self.due.is_none_or(|due| due <= now)
+    }
 }
 
 /// The first job in a pipeline's order, due or not.
@@ -32,29 +40,62 @@ pub(super) async fn first(
     let first = statement(sql::CANDIDATE)
         .bind(terms.pipeline.clone())
         .bind(terms.classifier_version.clone());
-    let Some(row) = tx.session().row(first).await? else {
-        return Ok(None);
-    };
-    let row = Row::new(&row, "");
-    Ok(Some(Place {
-        job: row.number("job.job_id")?,
-        due: row.time_or_none("job.due_ms")?,
-    }))
+    let row = tx.session().row(first).await?;
+    row.map(|row| place(&row)).transpose()
 }
 
-/// Locks the report of the job that comes first among those that nobody else is at work on. None
-/// when nothing of the pipeline is due any more.
+/// The first job in a pipeline's order, due or not, of the first tenant after another that has one.
+pub(super) async fn of_next_tenant(
+    tx: &mut Tx<'_>,
+    terms: &PipelineTerms,
+    after: &str,
+) -> Result<Option<Place>, StoreError> {
+    let of_next = statement(sql::CANDIDATE_OF_NEXT_TENANT)
+        .bind(&terms.pipeline)
+        .bind(&terms.classifier_version)
+        .bind(after);
+    let row = tx.session().row(of_next).await?;
+    row.map(|row| place(&row)).transpose()
+}
+
+fn place(row: &AnyRow) -> Result<Place, StoreError> {
+    let row = Row::new(row, "");
+    Ok(Place {
+        job: row.number("job.job_id")?,
+        tenant: row.text("job.tenant")?,
+        due: row.time_or_none("job.due_ms")?,
+    })
+}
+
+/// Locks the report of the job that comes first among those of its tenant that nobody else is at
+/// work on, or where all are taken, among those of the pipeline. None when nothing of that is due.
 pub(super) async fn lock(
     tx: &mut Tx<'_>,
-    place: Place,
+    place: &Place,
     terms: &PipelineTerms,
-) -> Result<Option<Place>, StoreError> {
+) -> Result<Option<i64>, StoreError> {
     if tx.is_alone() {
-        return Ok(Some(place));
+        return Ok(Some(place.job));
     }
-    let lock = statement(postgres::LOCK_CANDIDATE)
+    let of_tenant = statement(postgres::LOCK_CANDIDATE_OF_TENANT)
+        .bind(&terms.pipeline)
+        .bind(&terms.classifier_version)
+        .bind(&place.tenant);
+    if let Some(job) = lock_first(tx, of_tenant, terms).await? {
+        return Ok(Some(job));
+    }
+    let of_pipeline = statement(postgres::LOCK_CANDIDATE)
         .bind(&terms.pipeline)
         .bind(&terms.classifier_version);
+    lock_first(tx, of_pipeline, terms).await
+}
+
+/// Carries out a statement that locks a report, and looks whether its job is due still.
+async fn lock_first(
+    tx: &mut Tx<'_>,
+    lock: Statement,
+    terms: &PipelineTerms,
+) -> Result<Option<i64>, StoreError> {
     let Some(row) = tx.session().row(lock).await? else {
         return Ok(None);
     };
@@ -68,9 +109,7 @@ pub(super) async fn lock(
     };
     let due = Row::new(&row, "").time_or_none("job.due_ms")?;
     let now = tx.now;
-    Ok(due
-        .is_none_or(|due| due <= now)
-        .then_some(Place { job, due }))
+    Ok(due.is_none_or(|due| due <= now).then_some(job))
 }
 
 /// A job and its report.

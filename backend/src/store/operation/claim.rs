@@ -4,10 +4,11 @@ use async_trait::async_trait;
 
 use super::{
     Locked, Operation, Tx,
-    candidate::{self, Candidate, Place},
+    candidate::{self, Candidate},
     current::{self, Voice},
     pause::{self, Gate, Opens},
     record::follow,
+    turn,
 };
 use crate::{
     failpoint::durable,
@@ -18,7 +19,7 @@ use crate::{
     },
 };
 
-/// Grants the job that is due longest.
+/// Grants a job that is due, whose turn it is.
 pub(in crate::store) struct ClaimJob(pub(in crate::store) ClaimRequest);
 
 #[async_trait]
@@ -26,32 +27,35 @@ impl Operation for ClaimJob {
     type Done = Claim;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Claim, StoreError> {
+        let Self(ClaimRequest {
+            pipelines, turns, ..
+        }) = self;
         let paused = pause::all(tx).await?;
-        let mut places = Vec::new();
-        for terms in &self.0.pipelines {
+        let (mut due, mut later) = (Vec::new(), Vec::new());
+        for terms in pipelines {
             let gate = Gate::of(&paused, terms);
-            if let Some(mut place) = candidate::first(tx, terms).await? {
-                match gate.opens() {
-                    Opens::Free => {}
-                    Opens::At(probe) => place.due = place.due.max(Some(probe)),
-                    Opens::Never => continue,
-                }
-                places.push((place, terms, gate));
+            let Some(mut first) = candidate::first(tx, terms).await? else {
+                continue;
+            };
+            match gate.opens() {
+                Opens::Free => {}
+                Opens::At(probe) => first.due = first.due.max(Some(probe)),
+                Opens::Never => continue,
+            }
+            match first.due {
+                Some(at) if at > tx.now => later.push(at),
+                Some(_) | None => due.push((first, terms, gate)),
             }
         }
-        places.sort_by_key(|(place, ..)| place.due);
-        for (place, terms, gate) in &places {
-            let now = tx.now;
-            if let Some(due) = place.due.filter(|due| *due > now) {
-                let wait = Some(due.since(now));
-                return Ok(Claim::Idle { wait });
-            }
+        due.sort_by_key(|(first, terms, _)| (turns.last(&terms.pipeline), first.due));
+        for (first, terms, gate) in due {
             let Some(probe) = gate.pass(tx).await? else {
                 continue;
             };
-            // Others may be at work on the first one, where several may write at once.
-            let claim = match candidate::lock(tx, *place, terms).await? {
-                Some(place) => Some(self.take(tx, place, terms).await?),
+            let place = turn::next(tx, terms, first, turns).await?;
+            // Others may be at work on it, where several may write at once.
+            let claim = match candidate::lock(tx, &place, terms).await? {
+                Some(job) => Some(self.take(tx, job, terms).await?),
                 None => None,
             };
             if !claim.as_ref().is_some_and(Claim::will_ask) {
@@ -61,7 +65,8 @@ impl Operation for ClaimJob {
                 return Ok(claim);
             }
         }
-        Ok(Claim::Idle { wait: None })
+        let wait = later.into_iter().min().map(|at| at.since(tx.now));
+        Ok(Claim::Idle { wait })
     }
 }
 
@@ -69,13 +74,13 @@ impl ClaimJob {
     async fn take(
         &self,
         tx: &mut Tx<'_>,
-        place: Place,
+        job: i64,
         terms: &PipelineTerms,
     ) -> Result<Claim, StoreError> {
-        let candidate = match candidate::load(tx, place.job, terms).await {
+        let candidate = match candidate::load(tx, job, terms).await {
             Ok(candidate) => candidate,
             Err(StoreError::Corrupt(corruption)) => {
-                return set_aside(tx, place.job, corruption.to_string(), corruption).await;
+                return set_aside(tx, job, corruption.to_string(), corruption).await;
             }
             Err(error) => return Err(error),
         };
@@ -84,13 +89,13 @@ impl ClaimJob {
             // Some other row stands in the way of this job, and would at each try.
             Err(StoreError::Contradiction(what)) => {
                 tx.session().run(sql::BACK_TO_MARK).await?;
-                let key = format!("job {}", place.job);
+                let key = format!("job {job}");
                 let corruption = Corruption {
                     table: "job",
                     column: "job_id",
                     key,
                 };
-                set_aside(tx, place.job, what, corruption).await
+                set_aside(tx, job, what, corruption).await
             }
             Err(error) => Err(error),
             Ok(claim) => {

@@ -111,6 +111,7 @@ impl Ingest {
         let job = statement(sql::INSERT_JOB)
             .bind(key)
             .bind(&report.pipeline)
+            .bind(report.identity.tenant.as_str())
             .bind(state.as_str())
             .bind(tx.now.get());
         let job = tx.session().one(job).await?;

@@ -41,6 +41,17 @@ SELECT j.job_id AS "job.job_id"
  LIMIT 1
    FOR NO KEY UPDATE OF r SKIP LOCKED"#;
 
+/// The same among the jobs of one tenant.
+pub(in crate::store) const LOCK_CANDIDATE_OF_TENANT: &str = r#"
+SELECT j.job_id AS "job.job_id"
+  FROM job j JOIN report r ON r.report_key = j.report_key
+ WHERE j.pipeline = $1 AND j.tenant = $3
+   AND j.state IN ('accepted', 'running', 'validation_rejected') AND j.set_aside IS NULL
+   AND (j.classifier_version IS NULL OR j.classifier_version = $2)
+ ORDER BY CASE j.state WHEN 'running' THEN j.lease_until_ms ELSE j.due_ms END NULLS FIRST, j.job_id
+ LIMIT 1
+   FOR NO KEY UPDATE OF r SKIP LOCKED"#;
+
 /// Locks whatever a number stands for, until the transaction ends.
 pub(in crate::store) const LOCK_NUMBER: &str = "SELECT pg_advisory_xact_lock($1)";
 
@@ -107,6 +118,7 @@ pub(super) const DIALECT: &[&str] = &[
     LOCK_REPORT,
     LOCK_NUMBER,
     LOCK_CANDIDATE,
+    LOCK_CANDIDATE_OF_TENANT,
     LOCK_BINDINGS,
     LOCK_PAUSES,
     TAKE_PAUSE,

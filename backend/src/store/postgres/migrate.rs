@@ -24,6 +24,10 @@ pub(super) const STEPS: &[(&str, &str)] = &[
         "fences",
         include_str!("../../../migrations/postgres/0002_fences.sql"),
     ),
+    (
+        "fairness",
+        include_str!("../../../migrations/postgres/0003_fairness.sql"),
+    ),
 ];
 
 /// Migrates a database. Several processes may do so at once: one does it, the others find it done.

@@ -30,9 +30,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 /// Makes the report's first job. Ingress fence, by the transaction that inserts the report; the
 /// index `job_unbound` holds it to one.
 pub(in crate::store) const INSERT_JOB: &str = r#"
-INSERT INTO job (report_key, pipeline, kind, state, due_ms, elapsed_from_ms, created_ms,
+INSERT INTO job (report_key, pipeline, tenant, kind, state, due_ms, elapsed_from_ms, created_ms,
                  updated_ms)
-VALUES ($1, $2, 'extract', $3, $4, $4, $4, $4) RETURNING job_id AS "job.job_id""#;
+VALUES ($1, $2, $3, 'extract', $4, $5, $5, $5, $5) RETURNING job_id AS "job.job_id""#;
 
 /// Names the job whose state is the report's. Ingress fence, by the transaction.
 pub(in crate::store) const SET_CURRENT_JOB: &str = "

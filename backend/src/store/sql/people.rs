@@ -113,9 +113,10 @@ SELECT job_id AS "job.job_id" FROM job
 
 /// Makes a job of a version. Claim fence: UNIQUE (report_key, classifier_version).
 pub(in crate::store) const INSERT_REPLAY: &str = "
-INSERT INTO job (report_key, pipeline, kind, classifier_version, claim_key, state, due_ms,
+INSERT INTO job (report_key, pipeline, tenant, kind, classifier_version, claim_key, state, due_ms,
                  elapsed_from_ms, created_ms, updated_ms)
-VALUES ($1, $2, 'extract', $3, $4, $5, $6, $6, $6, $6)";
+VALUES ($1, $2, (SELECT tenant FROM report WHERE report_key = $1), 'extract', $3, $4, $5, $6, $6,
+        $6, $6)";
 
 /// Empties a report and raises its token: whoever held any of its jobs matches no row from here on.
 /// Fence: the lock on the report.
@@ -127,8 +128,8 @@ UPDATE report SET fence = fence + 1, tenant = '', report_id = '', version = '', 
 
 /// Ends all jobs of a report, whatever their state. Claim fence: the token that was just raised.
 pub(in crate::store) const ERASE_JOBS: &str = "
-UPDATE job SET state = 'terminal', outcome = 'erased', lease_until_ms = NULL, set_aside = NULL,
-               updated_ms = $2
+UPDATE job SET state = 'terminal', outcome = 'erased', tenant = '', lease_until_ms = NULL,
+               set_aside = NULL, updated_ms = $2
  WHERE report_key = $1";
 
 /// Empties attempts. Claim fence: as above.

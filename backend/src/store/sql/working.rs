@@ -3,13 +3,26 @@
 /// The job that is due first among those that a worker may take, or will be. It takes jobs whose
 /// lease ran out like those that wait. No fence: the grant below compares again.
 pub(in crate::store) const CANDIDATE: &str = r#"
-SELECT job_id AS "job.job_id",
+SELECT job_id AS "job.job_id", tenant AS "job.tenant",
        CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END AS "job.due_ms"
   FROM job
  WHERE pipeline = $1
    AND state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
    AND (classifier_version IS NULL OR classifier_version = $2)
  ORDER BY CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END NULLS FIRST, job_id
+ LIMIT 1"#;
+
+/// The job that is due first among those of the first tenant after $3 that has any which a worker
+/// may take, or will be. No fence: the grant below compares again.
+pub(in crate::store) const CANDIDATE_OF_NEXT_TENANT: &str = r#"
+SELECT job_id AS "job.job_id", tenant AS "job.tenant",
+       CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END AS "job.due_ms"
+  FROM job
+ WHERE pipeline = $1 AND tenant > $3
+   AND state IN ('accepted', 'running', 'validation_rejected') AND set_aside IS NULL
+   AND (classifier_version IS NULL OR classifier_version = $2)
+ ORDER BY tenant,
+          CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END NULLS FIRST, job_id
  LIMIT 1"#;
 
 /// When a job is due that a worker may take. No fence: the grant below compares again.
@@ -144,6 +157,7 @@ SELECT j.state AS "job.state", j.outcome AS "job.outcome", j.token AS "job.token
 #[cfg(test)]
 pub(super) const WORKING: &[&str] = &[
     CANDIDATE,
+    CANDIDATE_OF_NEXT_TENANT,
     STILL_CLAIMABLE,
     MARK,
     BACK_TO_MARK,

@@ -20,6 +20,10 @@ const STEPS: &[(&str, &str)] = &[
         "fences",
         include_str!("../../../migrations/sqlite/0002_fences.sql"),
     ),
+    (
+        "fairness",
+        include_str!("../../../migrations/sqlite/0003_fairness.sql"),
+    ),
 ];
 
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.

@@ -120,10 +120,10 @@ impl<D: Engine> Play<'_, D> {
         let version = format!("{}-2", view.summary.pipeline);
         self.db
             .execute(&format!(
-                "INSERT INTO job (report_key, pipeline, kind, classifier_version, state, due_ms,
-                                  elapsed_from_ms, created_ms, updated_ms)
-                 SELECT report_key, pipeline, 'extract', '{version}', 'accepted', {now}, {now},
-                        {now}, {now}
+                "INSERT INTO job (report_key, pipeline, tenant, kind, classifier_version, state,
+                                  due_ms, elapsed_from_ms, created_ms, updated_ms)
+                 SELECT report_key, pipeline, tenant, 'extract', '{version}', 'accepted', {now},
+                        {now}, {now}, {now}
                    FROM report
                   WHERE report_key = {its} AND (is_current IS NULL OR is_current = 1)
                     AND NOT EXISTS (SELECT 1 FROM job

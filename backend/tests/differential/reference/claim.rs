@@ -60,20 +60,27 @@ pub(crate) struct Hold {
 }
 
 impl Reference {
-    /// Grants the job that is due longest, be it waiting or under a lease that ran out.
+    /// Grants a job that is due, be it waiting or under a lease that ran out: of the pipeline whose
+    /// last turn was longest ago, and there of the tenant after the one that had it, the job that
+    /// is due longest.
     pub(crate) fn claim(&mut self, request: &ClaimRequest) -> (Claimed, Option<Hold>) {
         let this = &*self;
         let places = request.pipelines.iter().flat_map(|terms| {
             let jobs = 0..this.jobs.len();
             jobs.filter_map(move |job| Some((this.falls_due(job, terms)?, job, terms)))
         });
-        let Some((due, job, terms)) = places.min_by_key(|(due, job, _)| (*due, *job)) else {
-            return (Claimed::Idle { wait: None }, None);
-        };
-        if due > self.now {
-            let wait = Some(due.since(self.now));
+        let (due, later): (Vec<_>, Vec<_>) = places.partition(|(due, ..)| *due <= this.now);
+        let turn = due.into_iter().min_by_key(|(due, job, terms)| {
+            let (number, last) = this.last_turn(&terms.pipeline);
+            let tenant = this.tenant(*job);
+            let before_it = this.falls_due_first(terms);
+            (number, before_it, tenant <= last, tenant, *due, *job)
+        });
+        let Some((_, job, terms)) = turn else {
+            let wait = later.iter().map(|(due, ..)| due.since(this.now)).min();
             return (Claimed::Idle { wait }, None);
-        }
+        };
+        self.has_turn(&terms.pipeline, self.tenant(job).to_owned());
         let key = self.jobs[job].report;
         self.raise(key);
         self.cut_off_others(job);
@@ -82,6 +89,29 @@ impl Reference {
         }
         let (granted, hold) = self.grant(job, request, terms);
         (Claimed::Granted(Box::new(granted)), Some(hold))
+    }
+
+    fn tenant(&self, job: usize) -> &str {
+        let report = &self.reports[&self.jobs[job].report];
+        report.new.identity.tenant.as_str()
+    }
+
+    /// The number of a pipeline's last turn, and the tenant that had it.
+    fn last_turn(&self, pipeline: &str) -> (usize, &str) {
+        let turn = self.turns.get(pipeline);
+        turn.map_or((0, ""), |(number, tenant)| (*number, tenant))
+    }
+
+    fn has_turn(&mut self, pipeline: &str, tenant: String) {
+        let numbers = self.turns.values().map(|(number, _)| number);
+        let number = 1 + numbers.max().copied().unwrap_or(0);
+        self.turns.insert(pipeline.to_owned(), (number, tenant));
+    }
+
+    /// When the first job of a pipeline falls due.
+    fn falls_due_first(&self, terms: &PipelineTerms) -> Option<UnixMillis> {
+        let jobs = 0..self.jobs.len();
+        jobs.filter_map(|job| self.falls_due(job, terms)).min()
     }
 
     /// When a job may be taken, if ever by a worker on these terms.

@@ -10,6 +10,7 @@ use crate::stored::{eventful, statements};
 const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/postgres/0001_reports.sql"),
     include_str!("../../../../backend/migrations/postgres/0002_fences.sql"),
+    include_str!("../../../../backend/migrations/postgres/0003_fairness.sql"),
 );
 
 fn blob(hex: &str) -> String {

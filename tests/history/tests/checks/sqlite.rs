@@ -13,6 +13,7 @@ const TABLES: &str = concat!(
     "PRAGMA foreign_keys = OFF;\n",
     include_str!("../../../../backend/migrations/sqlite/0001_reports.sql"),
     include_str!("../../../../backend/migrations/sqlite/0002_fences.sql"),
+    include_str!("../../../../backend/migrations/sqlite/0003_fairness.sql"),
     "PRAGMA foreign_keys = ON;\n",
 );
 
