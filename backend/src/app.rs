@@ -28,7 +28,7 @@ use crate::{
     },
     retry::Backoff,
     store::{CredentialName, PipelineVersions, Store, StoreError},
-    worker::{self, Keep, Pace, Stop, StopSignal, Worker},
+    worker::{self, Keep, Limiter, Pace, Stop, StopSignal, Worker},
 };
 
 /// How late an idle worker may learn of what another process stored.
@@ -160,8 +160,8 @@ impl App {
         let judged = config.project.pipelines.iter().map(Judged::from).collect();
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
-                let bindings =
-                    worker::bind(&*store, pipelines(config.project, &config.keys)?).await?;
+                let pipelines = pipelines(config.project, &config.keys, &wake)?;
+                let bindings = worker::bind(&*store, pipelines).await?;
                 (bindings.claimable, Versions::Bound(bindings.conflicts))
             }
             Role::Api => (
@@ -290,23 +290,33 @@ pub fn stand_for(project: &Project) -> Result<Vec<PipelineVersions>, StartError>
     Ok(versions)
 }
 
-fn pipelines(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeline>, StartError> {
-    // One for all pipelines that name it: they share its connections.
-    let mut extractors: BTreeMap<String, Arc<dyn Extractor>> = BTreeMap::new();
+fn pipelines(
+    project: Project,
+    keys: &ProviderKeys,
+    wake: &Arc<Notify>,
+) -> Result<Vec<worker::Pipeline>, StartError> {
+    // One for all pipelines that name it: they share its connections and its limits.
+    let mut extractors: BTreeMap<String, (Arc<dyn Extractor>, Arc<Limiter>)> = BTreeMap::new();
     let mut pipelines = Vec::new();
     for pipeline in project.pipelines {
         let name = &pipeline.extractor;
         let Some(config) = project.extractors.get(name) else {
             continue;
         };
-        let extractor = match extractors.get(name) {
-            Some(extractor) => Arc::clone(extractor),
-            None => extractors::set_up(config, keys).map_err(|error| unusable(name, error))?,
+        let (extractor, limiter) = match extractors.get(name) {
+            Some(known) => known.clone(),
+            None => {
+                let made = extractors::set_up(config, keys);
+                let limits = project.limits.get(name).copied().unwrap_or_default();
+                let limiter = Limiter::new(limits, Arc::clone(wake));
+                (made.map_err(|error| unusable(name, error))?, limiter)
+            }
         };
         fit::fit(&pipeline, &*extractor)?;
-        extractors.insert(name.clone(), Arc::clone(&extractor));
+        let known = (Arc::clone(&extractor), Arc::clone(&limiter));
+        extractors.insert(name.clone(), known);
         let credential = config.credential(name);
-        pipelines.push(runnable(pipeline, extractor, credential));
+        pipelines.push(runnable(pipeline, extractor, limiter, credential));
     }
     Ok(pipelines)
 }
@@ -321,12 +331,14 @@ fn unusable(name: &str, error: Unusable) -> StartError {
 fn runnable(
     pipeline: Pipeline,
     extractor: Arc<dyn Extractor>,
+    limiter: Arc<Limiter>,
     credential: CredentialName,
 ) -> worker::Pipeline {
     worker::Pipeline {
         versions: pipeline.versions(&extractor.fingerprint()),
         prompt: pipeline.prompt,
         extractor,
+        limiter,
         credential,
         schema: pipeline.schema,
         policy: pipeline.policy,

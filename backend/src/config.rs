@@ -4,6 +4,7 @@
 mod database;
 mod environment;
 mod extractor;
+mod limits;
 mod manifest;
 mod pipeline;
 mod policy;

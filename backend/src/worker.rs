@@ -3,8 +3,10 @@
 //! Two short transactions with the slow call between them: nothing of the database is held while a
 //! model works. What decides is the store's fence; here it is only obeyed.
 
+mod admission;
 mod bind;
 mod call;
+mod limit;
 mod pipeline;
 mod run;
 mod settle;
@@ -19,20 +21,21 @@ use tracing::{debug, error, info, warn};
 
 pub use self::{
     bind::{Bindings, bind},
+    limit::{Limiter, Limits},
     pipeline::{Keep, Pipeline},
     run::{Pace, run},
     stop::{Stop, StopSignal, stop},
     timer::{Timer, TokioTimer},
 };
-use self::{call::Asked, settle::Verdict};
+use self::{call::Asked, limit::Permit, settle::Verdict};
 use crate::{
     clock::UnixMillis,
     extractor::Draft,
     report::{AttemptOutcome, Nonce, State, WorkerId},
     retry::Backoff,
     store::{
-        CallRecord, Charge, Claim, ClaimRequest, Corruption, Grant, Held, Lease, Lost, RawAnswer,
-        Release, Store, StoreError, Turns,
+        CallRecord, Charge, Claim, ClaimRequest, Corruption, Grant, Held, Lost, RawAnswer, Release,
+        Store, StoreError, Turns,
     },
 };
 
@@ -68,6 +71,9 @@ pub enum Step {
         /// How long until something is, as things stand.
         wait: Option<Duration>,
     },
+    /// Nothing was claimed, since every extractor is at its limit. The worker is woken when one is
+    /// not any more.
+    AtLimits,
     /// A final result was committed.
     Committed(ReportKey),
     /// A person is asked, with a result or without one.
@@ -118,21 +124,20 @@ impl Worker {
         }
     }
 
-    /// Claims one job and works on it until it is settled.
+    /// Claims one job whose extractor may be asked now, and works on it until it is settled.
     ///
     /// # Errors
     /// The database failed. What was claimed is claimed again when its lease has run out; an answer
     /// that was stored by then is judged, not asked for again.
     pub async fn step(&self) -> Result<Step, StoreError> {
+        let admission = self.admit();
+        if admission.is_empty() && !self.parts.pipelines.is_empty() {
+            return Ok(Step::AtLimits);
+        }
         let request = ClaimRequest {
             worker: self.parts.id.clone(),
             nonce: Nonce::new(rand::random()),
-            pipelines: self
-                .parts
-                .pipelines
-                .iter()
-                .map(|pipeline| pipeline.terms())
-                .collect(),
+            pipelines: admission.terms(),
             turns: Arc::clone(&self.turns),
         };
         match self.parts.store.claim(request).await? {
@@ -154,7 +159,14 @@ impl Worker {
                 // Where one job was, there may be more, and one wake-up may have stood for several.
                 self.parts.wake.notify_one();
                 let key = grant.lease.report();
-                let step = self.work(*grant).await;
+                let step = match admission.choose(&grant.pipeline) {
+                    Some((pipeline, permit)) => self.work(&pipeline, permit, *grant).await,
+                    None => {
+                        let reason = "the worker does not have this pipeline";
+                        let release = released(reason, Charge::GiveBack);
+                        self.settle(grant.lease, release, None).await
+                    }
+                };
                 match &step {
                     Ok(step) => info!(report = %key, ?step, "step"),
                     Err(error) => error!(report = %key, %error, "the job was not settled"),
@@ -164,28 +176,18 @@ impl Worker {
         }
     }
 
-    async fn work(&self, grant: Grant) -> Result<Step, StoreError> {
-        let Some(pipeline) = self.pipeline(&grant.pipeline) else {
-            return self
-                .give_back(grant.lease, "the worker does not have this pipeline")
-                .await;
-        };
-        if let Some(stored) = &grant.stored {
-            debug!(report = %grant.lease.report(), "a stored answer is judged, no call is made");
-            let text = String::from_utf8_lossy(&stored.answer.raw).into_owned();
-            let verdict = pipeline.judge(&grant, &text);
+    async fn work(
+        &self,
+        pipeline: &Pipeline,
+        permit: Permit,
+        grant: Grant,
+    ) -> Result<Step, StoreError> {
+        if let Some(verdict) = self.without_asking(pipeline, &grant) {
+            drop(permit);
             return self.settle(grant.lease, verdict, None).await;
         }
-        if let Some(verdict) = pipeline.refuse(&grant.input) {
-            return self.settle(grant.lease, verdict, None).await;
-        }
-        if self.parts.stop.is_stopping() {
-            return self
-                .give_back(grant.lease, "the worker stopped before the call")
-                .await;
-        }
-        match self.ask(&pipeline, &grant).await {
-            Asked::Answered(draft) => self.judge(&pipeline, grant, draft).await,
+        match self.ask(pipeline, permit, &grant).await {
+            Asked::Answered(draft) => self.judge(pipeline, grant, draft).await,
             Asked::Failed(failed) => {
                 let verdict = self.verdict_on(&failed, &grant);
                 let call = Some(CallRecord::from(failed.call));
@@ -196,10 +198,24 @@ impl Worker {
                 lost,
             }),
             Asked::Halted => {
-                let reason = "the worker stopped during the call";
-                self.release_as(grant.lease, reason, Charge::Keep).await
+                let release = released("the worker stopped during the call", Charge::Keep);
+                self.settle(grant.lease, release, None).await
             }
         }
+    }
+
+    /// What follows where nobody is to be asked.
+    fn without_asking(&self, pipeline: &Pipeline, grant: &Grant) -> Option<Verdict> {
+        if let Some(stored) = &grant.stored {
+            debug!(report = %grant.lease.report(), "a stored answer is judged, no call is made");
+            let text = String::from_utf8_lossy(&stored.answer.raw).into_owned();
+            return Some(pipeline.judge(grant, &text));
+        }
+        if let Some(verdict) = pipeline.refuse(&grant.input) {
+            return Some(verdict);
+        }
+        let stopping = self.parts.stop.is_stopping();
+        stopping.then(|| released("the worker stopped before the call", Charge::GiveBack))
     }
 
     async fn judge(
@@ -224,32 +240,15 @@ impl Worker {
         let verdict = pipeline.judge(&grant, &draft.text);
         self.settle(grant.lease, verdict, Some(call)).await
     }
+}
 
-    async fn give_back(&self, lease: Lease, reason: &str) -> Result<Step, StoreError> {
-        self.release_as(lease, reason, Charge::GiveBack).await
-    }
-
-    async fn release_as(
-        &self,
-        lease: Lease,
-        reason: &str,
-        charge: Charge,
-    ) -> Result<Step, StoreError> {
-        let release = Release {
-            outcome: AttemptOutcome::Released,
-            reason: Some(reason.to_owned()),
-            call: None,
-            after: Duration::ZERO,
-            charge,
-        };
-        self.settle(lease, Verdict::Release(release), None).await
-    }
-
-    fn pipeline(&self, name: &str) -> Option<Arc<Pipeline>> {
-        self.parts
-            .pipelines
-            .iter()
-            .find(|pipeline| pipeline.name() == name)
-            .cloned()
-    }
+/// A lease is given back as it is.
+fn released(reason: &str, charge: Charge) -> Verdict {
+    Verdict::Release(Release {
+        outcome: AttemptOutcome::Released,
+        reason: Some(reason.to_owned()),
+        call: None,
+        after: Duration::ZERO,
+        charge,
+    })
 }

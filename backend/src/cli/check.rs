@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::{
     models::{Reach, check_models},
     secrets::check_secrets,
-    warnings::{unattended, weaknesses},
+    warnings::{idle_limits, unattended, weaknesses},
 };
 
 use super::{
@@ -77,7 +77,8 @@ impl Check {
         if let Some(project) = Project::read(&mut environment) {
             let sources = project.sources.iter().flat_map(weaknesses);
             let pipelines = project.pipelines.iter().flat_map(unattended);
-            findings.warnings = sources.chain(pipelines).collect();
+            let limits = idle_limits(&project);
+            findings.warnings = sources.chain(pipelines).chain(limits).collect();
             check_secrets(&project, &mut findings);
             if let Some(manifest) = &self.spin {
                 let errors = manifest_errors(manifest, &project)?;

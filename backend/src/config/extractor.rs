@@ -7,7 +7,7 @@ use std::{
 
 use fencepost_identity::config::{Item, Section};
 
-use super::{Environment, Project};
+use super::{Environment, Project, limits};
 use crate::{
     extractor::{
         BaseUrl, Settings,
@@ -17,6 +17,7 @@ use crate::{
     },
     secret::Secret,
     store::CredentialName,
+    worker::Limits,
 };
 
 const OUTPUT_TOKENS_DEFAULT: u64 = 1024;
@@ -73,8 +74,8 @@ impl ExtractorConfig {
     /// What there is in this version, as the file spells it.
     const KINDS: [&str; 4] = ["baseline", "openai", "anthropic", "gemini"];
 
-    /// Reads one table of `extractor`; mistakes are noted in the document.
-    pub(super) fn read(item: &Item<'_, '_>) -> Option<Self> {
+    /// Reads one table of `extractor`, and how much is asked; mistakes are noted in the document.
+    pub(super) fn read(item: &Item<'_, '_>) -> Option<(Self, Limits)> {
         let mut table = item.table()?;
         let kind = table.require("kind")?;
         let config = match kind.text()? {
@@ -107,8 +108,9 @@ impl ExtractorConfig {
                 return None;
             }
         };
+        let limits = limits::read(&mut table);
         table.finish();
-        config
+        config.map(|config| (config, limits))
     }
 
     /// What the extractor of this name presents to whoever is asked.

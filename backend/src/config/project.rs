@@ -13,6 +13,7 @@ use super::{
     pipeline::{Pipeline, check_name},
     worker::WorkerConfig,
 };
+use crate::worker::Limits;
 
 const FILE_DEFAULT: &str = "fencepost.toml";
 
@@ -27,6 +28,8 @@ pub struct Project {
     pub pipelines: Vec<Pipeline>,
     /// The extractors by name.
     pub extractors: BTreeMap<String, ExtractorConfig>,
+    /// How much a process asks each of them.
+    pub limits: BTreeMap<String, Limits>,
     /// How a process works on reports, and ends.
     pub worker: WorkerConfig,
 }
@@ -69,7 +72,7 @@ impl Project {
         let document = Document::parse(text)?;
         let mut root = document.root();
         let sources = Sources::read(&mut root);
-        let extractors = extractors(&mut root);
+        let (extractors, limits) = extractors(&mut root);
         let worker = WorkerConfig::read(&mut root);
         let folder = file.parent().unwrap_or(Path::new(""));
         let pipelines = pipelines(&mut root, folder);
@@ -79,6 +82,7 @@ impl Project {
             sources,
             pipelines,
             extractors,
+            limits,
             worker: worker.unwrap_or_default(),
         }))
     }
@@ -135,16 +139,20 @@ impl Project {
     }
 }
 
-fn extractors(root: &mut Section<'_, '_>) -> BTreeMap<String, ExtractorConfig> {
+/// The extractors by name, and how much each is asked.
+fn extractors(
+    root: &mut Section<'_, '_>,
+) -> (BTreeMap<String, ExtractorConfig>, BTreeMap<String, Limits>) {
     let table = root.require("extractor").and_then(|item| item.table());
     let entries = table.iter().flat_map(Section::entries);
     let read = entries.filter_map(|(name, item)| {
         if let Err(message) = check_name(name) {
             item.error(message);
         }
-        Some((name.to_owned(), ExtractorConfig::read(&item)?))
+        let (config, limits) = ExtractorConfig::read(&item)?;
+        Some(((name.to_owned(), config), (name.to_owned(), limits)))
     });
-    read.collect()
+    read.unzip()
 }
 
 fn pipelines(root: &mut Section<'_, '_>, folder: &Path) -> Vec<Pipeline> {

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, time::Duration};
 use fencepost_identity::config::Section;
 
 const CONCURRENCY_DEFAULT: u64 = 8;
-const CONCURRENCY_MAX: u64 = 256;
+pub(super) const CONCURRENCY_MAX: u64 = 256;
 const DRAIN_SECONDS_DEFAULT: u64 = 8;
 const DRAIN_SECONDS_MAX: u64 = 60 * 60;
 

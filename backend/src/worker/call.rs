@@ -2,7 +2,7 @@
 
 use tracing::warn;
 
-use super::{Pipeline, Worker};
+use super::{Pipeline, Worker, limit::Permit};
 use crate::{
     extractor::{Draft, ExtractError, Failure, OutputCap, Question},
     failpoint::point,
@@ -23,8 +23,14 @@ pub(super) enum Asked {
 }
 
 impl Worker {
-    /// Asks once. Whatever ends it first drops the rest: the call, its timer and the heartbeats.
-    pub(super) async fn ask(&self, pipeline: &Pipeline, grant: &Grant) -> Asked {
+    /// Asks once. Whatever ends it first drops the rest: the call, its timer and the heartbeats,
+    /// and then the permit.
+    pub(super) async fn ask(
+        &self,
+        pipeline: &Pipeline,
+        mut permit: Permit,
+        grant: &Grant,
+    ) -> Asked {
         let question = Question {
             call_key: grant.lease.call_key(),
             input: &grant.input,
@@ -36,6 +42,7 @@ impl Worker {
             },
         };
         let extractor = &pipeline.extractor;
+        permit.begin();
         point!("call.before");
         let asked = tokio::select! {
             // An answer that is there is paid for, whatever else happened at the same moment.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::settle::Verdict;
+use super::{Limiter, settle::Verdict};
 use crate::{
     extractor::Extractor,
     failpoint::point,
@@ -22,6 +22,8 @@ pub struct Pipeline {
     pub prompt: String,
     /// Who is asked.
     pub extractor: Arc<dyn Extractor>,
+    /// How much they are asked: the same one for all pipelines that ask the same extractor.
+    pub limiter: Arc<Limiter>,
     /// What is presented to them: where it is refused, all that present it wait.
     pub credential: CredentialName,
     /// What an answer has to be.

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use tokio::task::JoinSet;
 use tracing::{error, warn};
 
-use super::{Step, Worker};
+use super::{Step, Timer, Worker};
 use crate::{retry::Chance, store::StoreError};
 
 /// How a process works.
@@ -20,6 +20,12 @@ pub struct Pace {
 
 /// Works until the stop signal comes and what is under way is settled.
 pub async fn run(worker: Arc<Worker>, pace: Pace) {
+    // They end with this function.
+    let mut heralds = JoinSet::new();
+    for limiter in worker.limiters() {
+        let timer = Arc::clone(&worker.parts.timer);
+        heralds.spawn(async move { limiter.herald(&*timer).await });
+    }
     let mut loops = JoinSet::new();
     for _ in 0..pace.concurrency.get() {
         loops.spawn(work(Arc::clone(&worker), pace.poll));
@@ -41,7 +47,9 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
         let step = worker.step().await;
         failures = failures_after(&step, failures);
         let pause = match step {
-            Ok(Step::Idle { wait }) => wait.map_or(poll, |wait| wait.min(poll)),
+            Ok(Step::Idle { wait }) => Some(wait.map_or(poll, |wait| wait.min(poll))),
+            // What frees an extractor wakes, too.
+            Ok(Step::AtLimits) => None,
             Ok(
                 Step::Committed(_)
                 | Step::SentToReview(_)
@@ -54,17 +62,23 @@ async fn work(worker: Arc<Worker>, poll: Duration) {
             ) => continue,
             Err(error) => {
                 warn!(%error, failures, "the database failed");
-                worker
-                    .parts
-                    .backoff
-                    .wait(failures, None, Chance(rand::random()))
+                let chance = Chance(rand::random());
+                Some(worker.parts.backoff.wait(failures, None, chance))
             }
         };
         tokio::select! {
             () = worker.parts.wake.notified() => {}
-            () = worker.parts.timer.sleep(pause) => {}
+            () = sleep(&*worker.parts.timer, pause) => {}
             () = worker.parts.stop.stopping() => {}
         }
+    }
+}
+
+/// Comes back after a time, or never.
+async fn sleep(timer: &dyn Timer, wait: Option<Duration>) {
+    match wait {
+        Some(wait) => timer.sleep(wait).await,
+        None => std::future::pending().await,
     }
 }
 

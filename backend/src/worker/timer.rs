@@ -1,14 +1,18 @@
 //! Waiting, as an argument.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-/// What a worker waits with: for its next heartbeat, for the end of a call, before it tries again.
+/// What a worker waits with: for its next heartbeat, for the end of a call, before it tries again,
+/// before it may ask again.
 #[async_trait]
 pub trait Timer: Send + Sync {
     /// Comes back after a time. It may be dropped before.
     async fn sleep(&self, wait: Duration);
+
+    /// Now, by the same clock.
+    fn now(&self) -> Instant;
 }
 
 /// The runtime's own clock.
@@ -19,5 +23,9 @@ pub struct TokioTimer;
 impl Timer for TokioTimer {
     async fn sleep(&self, wait: Duration) {
         tokio::time::sleep(wait).await;
+    }
+
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
     }
 }

@@ -56,6 +56,29 @@ async fn a_version_that_stands_for_something_else_is_told_and_reports_come_in() 
     assert_eq!(worker.stop().code, Some(0));
 }
 
+/// How much an extractor is asked is no part of what a version stands for.
+#[tokio::test]
+async fn limits_of_an_extractor_are_bound_to_nothing() {
+    let place = Place::new();
+    let client = client();
+    assert_eq!(Server::start(&place, &[]).stop().code, Some(0));
+    let from = super::project_folder();
+    let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();
+    let text = text.replace("backend/", &format!("{}/backend/", from.display()));
+    let limits = "[extractor.baseline.limits]\nconcurrency = 1\nrequests_per_minute = 60\n";
+    let config = place.folder.path().join("fencepost.toml");
+    std::fs::write(&config, format!("{text}\n{limits}")).unwrap();
+    let place = place.with("FENCEPOST_CONFIG", config.to_str().unwrap());
+    let answer = place.run(&["check", "--json"]).json();
+    assert_eq!(answer["conflicts"], json!([]));
+    let server = Server::start(&place, &[]);
+    assert_eq!(warnings(&server, &client).await, [] as [Value; 0]);
+    let (_, taken) = server.deliver(&client, &envelope(TEXT)).await;
+    let key = taken["report_key"].as_str().unwrap();
+    server.settled(&client, key).await;
+    assert_eq!(server.stop().code, Some(0));
+}
+
 #[tokio::test]
 async fn who_only_takes_reports_in_binds_no_version_and_learns_of_it_from_others() {
     let place = Place::new();

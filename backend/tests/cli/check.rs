@@ -322,3 +322,27 @@ fn what_may_be_decided_without_a_person_is_a_warning() {
         told(&answer, "warnings", &words);
     }
 }
+
+#[test]
+fn a_limit_beyond_what_a_process_does_is_a_warning() {
+    let place = project(&[("hook", &github(""))]).with("SPIN_VARIABLE_K", GOOD);
+    let file = place.folder.path().join("fencepost.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (calls, expected) in [(8, 0), (9, 1)] {
+        let limits = format!("[extractor.baseline.limits]\nconcurrency = {calls}\n");
+        std::fs::write(&file, format!("{text}\n{limits}")).unwrap();
+        let ran = place.run(&["check", "--json"]);
+        let answer = ran.document();
+        assert_eq!(
+            (ran.code, &answer["ok"]),
+            (Some(0), &json!(true)),
+            "{ran:?}"
+        );
+        if expected == 0 {
+            assert_eq!(answer["warnings"], json!([]));
+        } else {
+            let words = ["`baseline`", "`limits.concurrency` is 9", "8 at once"];
+            told(&answer, "warnings", &words);
+        }
+    }
+}

@@ -12,6 +12,7 @@ mod answers;
 mod extractor;
 mod faults;
 mod leases;
+mod limits;
 mod pauses;
 mod providers;
 mod rig;

@@ -17,7 +17,9 @@ use fencepost::{
         AttemptView, CredentialName, Ingested, NewReport, PipelineVersions, ReportView,
         SqliteOptions, SqliteStore, Store, StoreError,
     },
-    worker::{Keep, Pipeline, Step, Stop, StopSignal, Worker, WorkerParts, bind, stop},
+    worker::{
+        Keep, Limiter, Limits, Pipeline, Step, Stop, StopSignal, Worker, WorkerParts, bind, stop,
+    },
 };
 use fencepost_identity::{
     identity::{Identity, Namespace, ReportId, Tenant, Version},
@@ -60,12 +62,14 @@ impl Rig {
         let store = open(&folder.path().join("fencepost.db")).await;
         let (extractor, calls) = Scripted::new();
         let (stop, signal) = stop();
+        let wake = Arc::<Notify>::default();
+        let limiter = Limiter::new(Limits::default(), Arc::clone(&wake));
         Self {
             store,
             calls,
             timer: Arc::default(),
-            wake: Arc::default(),
-            pipeline: pipeline(extractor),
+            wake,
+            pipeline: pipeline(extractor, limiter),
             stop,
             signal,
             folder,
@@ -82,7 +86,20 @@ impl Rig {
     }
 
     pub(crate) async fn worker_for(&self, store: Arc<dyn Store>, pipeline: Pipeline) -> Worker {
-        let bindings = bind(&*store, [pipeline]).await.unwrap();
+        self.worker_made(store, [pipeline]).await
+    }
+
+    /// A worker for several pipelines.
+    pub(crate) async fn worker_with<const N: usize>(&self, pipelines: [Pipeline; N]) -> Worker {
+        self.worker_made(Arc::clone(&self.store), pipelines).await
+    }
+
+    async fn worker_made<const N: usize>(
+        &self,
+        store: Arc<dyn Store>,
+        pipelines: [Pipeline; N],
+    ) -> Worker {
+        let bindings = bind(&*store, pipelines).await.unwrap();
         assert!(bindings.conflicts.is_empty());
         Worker::new(WorkerParts {
             id: WorkerId::new("worker"),
@@ -111,6 +128,19 @@ impl Rig {
             input,
             ..report(id)
         };
+        self.store_new(report).await
+    }
+
+    /// Stores the report with this id for another pipeline.
+    pub(crate) async fn ingest_for(&self, pipeline: &str, id: &str) -> ReportKey {
+        let report = NewReport {
+            pipeline: pipeline.to_owned(),
+            ..report(id)
+        };
+        self.store_new(report).await
+    }
+
+    async fn store_new(&self, report: NewReport) -> ReportKey {
         match self.store.ingest(report).await.unwrap() {
             Ingested::Accepted { key, .. } => key,
             other @ (Ingested::Duplicate { .. } | Ingested::MappingChanged { .. }) => {
@@ -238,7 +268,7 @@ async fn open(file: &Path) -> Arc<dyn Store> {
     )
 }
 
-fn pipeline(extractor: Scripted) -> Pipeline {
+fn pipeline(extractor: Scripted, limiter: Arc<Limiter>) -> Pipeline {
     let rule = |pointer: &str, test| Rule {
         pointer: Pointer::new(pointer).unwrap(),
         test,
@@ -253,6 +283,7 @@ fn pipeline(extractor: Scripted) -> Pipeline {
         },
         prompt: "Classify it.".into(),
         extractor: Arc::new(extractor),
+        limiter,
         credential: CredentialName::new("MODEL_KEY"),
         schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
         policy: Policy::default(),

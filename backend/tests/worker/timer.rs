@@ -1,6 +1,9 @@
 //! A timer whose waits end when a test says so.
 
-use std::{sync::Mutex, time::Duration};
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use fencepost::worker::Timer;
@@ -15,8 +18,8 @@ pub(crate) async fn within<F: IntoFuture>(waiting: F) -> F::Output {
     waited.expect("it comes within a minute")
 }
 
-#[derive(Default)]
 pub(crate) struct ManualTimer {
+    now: Mutex<Instant>,
     waits: Mutex<Vec<(Duration, oneshot::Sender<()>)>>,
     begun: Notify,
 }
@@ -29,9 +32,28 @@ impl Timer for ManualTimer {
         self.begun.notify_waiters();
         ended.await.expect("the timer outlives what waits");
     }
+
+    fn now(&self) -> Instant {
+        *self.now.lock().unwrap()
+    }
+}
+
+impl Default for ManualTimer {
+    fn default() -> Self {
+        Self {
+            now: Mutex::new(Instant::now()),
+            waits: Mutex::default(),
+            begun: Notify::default(),
+        }
+    }
 }
 
 impl ManualTimer {
+    /// Moves the clock on; what waits is left alone.
+    pub(crate) fn pass(&self, time: Duration) {
+        *self.now.lock().unwrap() += time;
+    }
+
     /// Ends a wait of this length, as soon as somebody waits that long.
     pub(crate) async fn end(&self, wait: Duration) {
         loop {

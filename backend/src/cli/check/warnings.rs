@@ -6,7 +6,10 @@ use fencepost_identity::{
 };
 use serde_json::Value;
 
-use crate::{config::Pipeline, judge::Test};
+use crate::{
+    config::{Pipeline, Project},
+    judge::Test,
+};
 
 /// What a person has to decide about, whatever a model says.
 const SELF_HARM: &str = "self_harm";
@@ -37,6 +40,22 @@ pub(super) fn unattended(pipeline: &Pipeline) -> Vec<String> {
         )
     };
     pointers.map(line).collect()
+}
+
+/// A line for each extractor that could be asked more at once than a process ever asks.
+pub(super) fn idle_limits(project: &Project) -> Vec<String> {
+    let loops = project.worker.concurrency.get();
+    let calls = project.limits.iter().filter_map(|(name, limits)| {
+        let calls = usize::try_from(limits.concurrency?.get()).ok()?;
+        (calls > loops).then_some((name, calls))
+    });
+    let line = |(name, calls)| {
+        format!(
+            "extractor `{name}`: `limits.concurrency` is {calls}, and nothing comes of it: a \
+             process asks {loops} at once, as `concurrency` of [worker] says"
+        )
+    };
+    calls.map(line).collect()
 }
 
 /// A line for each.

@@ -12,7 +12,10 @@ use fencepost::{
         AttemptView, Charge, CredentialName, Ingested, NewReport, PauseReason, PipelineVersions,
         ReportView, SqliteOptions, SqliteStore, Store, Subject,
     },
-    worker::{Keep, Pipeline, Step, Stop, StopSignal, TokioTimer, Worker, WorkerParts, bind, stop},
+    worker::{
+        Keep, Limiter, Limits, Pipeline, Step, Stop, StopSignal, TokioTimer, Worker, WorkerParts,
+        bind, stop,
+    },
 };
 use fencepost_identity::{
     identity::{Identity, Namespace, ReportId, Tenant, Version},
@@ -91,6 +94,7 @@ impl Bench {
             },
             prompt: "Classify it.".into(),
             extractor: self.who.at(base_url).into(),
+            limiter: Limiter::new(Limits::default(), Arc::default()),
             credential: CredentialName::new(name),
             schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
             policy: Policy::default(),
