@@ -57,6 +57,11 @@ const BACKEND_WALLS: &[(&str, &[&str])] = &[
         "schema",
         &["store", "worker", "http", "extractor", "app", "cli"],
     ),
+    (
+        "judge",
+        &["store", "worker", "http", "extractor", "app", "cli"],
+    ),
+    ("replay", &["worker", "http", "extractor", "app", "cli"]),
     ("retry", &["store", "worker", "http", "app", "cli"]),
     ("worker", &["http", "app", "cli"]),
 ];

@@ -27,8 +27,8 @@ use crate::{
         ingest_router,
     },
     retry::Backoff,
-    store::{CredentialName, PipelineVersions, Store, StoreError},
-    worker::{self, Keep, Limiter, Pace, Stop, StopSignal, Worker},
+    store::{CredentialName, Keeping, PipelineVersions, Store, StoreError},
+    worker::{self, Expiry, Keep, Limiter, Pace, Stop, StopSignal, Worker, WorkerParts},
 };
 
 /// How late an idle worker may learn of what another process stored.
@@ -157,6 +157,7 @@ impl App {
         let sources = config.project.pipelines_by_source();
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
         let how = config.project.worker;
+        let keepings = keepings(&config.project);
         let judged = config.project.pipelines.iter().map(Judged::from).collect();
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
@@ -186,23 +187,23 @@ impl App {
         let api = AdminApi::new(Arc::clone(&store), judged);
         let router = admin_router(api, config.admin.token, Arc::clone(&health));
         servers.spawn(serve(listeners.admin, router, signal.clone()));
-        let worker = match config.role {
-            Role::Api => None,
-            Role::All | Role::Worker => Some(Worker::new(worker::WorkerParts {
-                id: worker_id(),
-                store: Arc::clone(&store),
-                pipelines,
-                backoff: BACKOFF,
-                timer: Arc::new(worker::TokioTimer),
-                wake,
-                stop: signal,
-            })),
-        };
         let pace = Pace {
             concurrency: how.concurrency,
             poll: POLL,
         };
-        let worker = worker.map(|worker| tokio::spawn(worker::run(Arc::new(worker), pace)));
+        let parts = WorkerParts {
+            id: worker_id(),
+            store: Arc::clone(&store),
+            pipelines,
+            backoff: BACKOFF,
+            timer: Arc::new(worker::TokioTimer),
+            wake,
+            stop: signal,
+        };
+        let worker = match config.role {
+            Role::Api => None,
+            Role::All | Role::Worker => Some(work(parts, pace, keepings)),
+        };
         Ok(Self {
             store,
             health,
@@ -257,6 +258,20 @@ impl App {
     }
 }
 
+/// Begins to work on reports, and to empty answers that were kept long enough.
+fn work(parts: WorkerParts, pace: Pace, keepings: Vec<Keeping>) -> JoinHandle<()> {
+    let expiry = Expiry {
+        store: Arc::clone(&parts.store),
+        keepings,
+        timer: Arc::clone(&parts.timer),
+        stop: parts.stop.clone(),
+    };
+    let work = worker::run(Arc::new(Worker::new(parts)), pace);
+    tokio::spawn(async move {
+        tokio::join!(work, expiry.run());
+    })
+}
+
 async fn serve(listener: TcpListener, router: Router, signal: StopSignal) -> std::io::Result<()> {
     // Small answers must not wait for the other side's acknowledgement.
     let listener = listener.tap_io(|connection| {
@@ -288,6 +303,18 @@ pub fn stand_for(project: &Project) -> Result<Vec<PipelineVersions>, StartError>
         versions.push(pipeline.versions(&fingerprint));
     }
     Ok(versions)
+}
+
+/// How long answers are kept, of each pipeline that says so.
+fn keepings(project: &Project) -> Vec<Keeping> {
+    let pipelines = project.pipelines.iter();
+    let keepings = pipelines.filter_map(|pipeline| {
+        Some(Keeping {
+            pipeline: pipeline.name.clone(),
+            kept_for: pipeline.raw_answers.kept_for()?,
+        })
+    });
+    keepings.collect()
 }
 
 fn pipelines(
@@ -336,19 +363,16 @@ fn runnable(
 ) -> worker::Pipeline {
     worker::Pipeline {
         versions: pipeline.versions(&extractor.fingerprint()),
-        prompt: pipeline.prompt,
+        judge: pipeline.judge(),
         extractor,
         limiter,
         credential,
-        schema: pipeline.schema,
-        policy: pipeline.policy,
-        review_when: pipeline.review_when,
         max_attempts: pipeline.max_attempts,
         lease: pipeline.lease,
         call_timeout: pipeline.call_timeout,
         max_elapsed: pipeline.max_elapsed,
         keep: match pipeline.raw_answers {
-            RawAnswers::Kept => Keep::Raw,
+            RawAnswers::Kept | RawAnswers::KeptFor(_) => Keep::Raw,
             RawAnswers::Dropped => Keep::Nothing,
         },
     }

@@ -38,6 +38,15 @@ impl UnixMillis {
         )
     }
 
+    /// Earlier by `time`, or the beginning of it.
+    #[must_use]
+    pub fn minus(self, time: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+
     /// How long after `earlier` this is; nothing when it is not after it, as when a clock was set
     /// back.
     #[must_use]

@@ -1,173 +1,121 @@
-//! Whether a person has to look at a value that is valid.
+//! The one judge of answers, of those that have just come and of those that were kept: strict
+//! JSON, the pipeline's schema, its policy, and whether a person has to look.
 
-use std::fmt;
+mod rule;
 
-use fencepost_identity::pointer::Pointer;
-use serde_json::Value;
+use std::{fmt, sync::Arc};
 
-use crate::schema::ValidReport;
+use fencepost_identity::key::CallKey;
 
-/// One entry of `review_when`: a member of the value, and what makes it a person's matter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
-    /// Which member.
-    pub pointer: Pointer,
-    /// What is asked of it.
-    pub test: Test,
+pub use self::rule::{Rule, Test};
+use crate::{
+    policy::{Answered, Policy},
+    report::AttemptOutcome,
+    schema::{Invalid, Schema, Wrapping},
+};
+
+/// What a pipeline judges by.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// What an answer has to be.
+    pub schema: Arc<Schema>,
+    /// What is asked of the model, which an answer must not repeat.
+    pub prompt: String,
+    /// What is ruled beyond the schema.
+    pub policy: Policy,
+    /// When a person has to see a valid answer.
+    pub review_when: Vec<Rule>,
 }
 
-/// What a rule asks of a member.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Test {
-    /// It is this value.
-    Is(Value),
-    /// It is a number below this one, or no number.
-    Below(f64),
-    /// It is a number above this one, or no number.
-    Above(f64),
+/// An answer, and what it was asked about.
+#[derive(Clone, Copy)]
+pub struct Answer<'a> {
+    /// The answer as it came.
+    pub text: &'a str,
+    /// The key of the question.
+    pub call_key: CallKey,
+    /// The report's input.
+    pub input: &'a [u8],
 }
 
-/// What the rules say of a value.
-#[derive(Debug, PartialEq)]
-pub enum Judgement<'a> {
-    /// No person is needed.
-    Final,
-    /// A person is needed, because of this rule: the first that holds.
-    Review(&'a Rule),
+/// What an answer is worth. Nothing follows from it by itself.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// It may be committed.
+    Valid {
+        /// Canonical JSON.
+        value: String,
+        /// Why a person has to see it: rules and numbers, never a text of it.
+        doubt: Option<String>,
+        /// What is told of how the value stood in the answer.
+        remark: Option<String>,
+    },
+    /// It is not taken.
+    Invalid {
+        /// One of the three kinds.
+        outcome: AttemptOutcome,
+        /// Places and rules, never a text of it.
+        reason: String,
+    },
 }
 
-/// Applies the rules in their order.
-pub fn judge<'a>(rules: &'a [Rule], report: &ValidReport) -> Judgement<'a> {
-    let holds = |rule: &&Rule| rule.holds(report.value());
-    rules
-        .iter()
-        .find(holds)
-        .map_or(Judgement::Final, Judgement::Review)
-}
-
-impl Rule {
-    fn holds(&self, value: &Value) -> bool {
-        let found = value.pointer(self.pointer.as_str());
-        // A threshold that nothing can be compared with asks for a person: that is the safe side.
-        let number = found.and_then(Value::as_f64);
-        match &self.test {
-            Test::Is(wanted) => found.is_some_and(|found| same(found, wanted)),
-            Test::Below(limit) => number.is_none_or(|number| number < *limit),
-            Test::Above(limit) => number.is_none_or(|number| number > *limit),
-        }
-    }
-}
-
-/// Equal as JSON values: 1 and 1.0 are one number.
-fn same(left: &Value, right: &Value) -> bool {
-    match (left.as_f64(), right.as_f64()) {
-        (Some(left_number), Some(right_number)) => left == right || left_number == right_number,
-        (None, _) | (_, None) => left == right,
-    }
-}
-
-impl fmt::Display for Rule {
+impl fmt::Debug for Judgement {
+    /// Leaves the value out: a member may hold prose about the report.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.test {
-            Test::Is(wanted) => write!(f, "{} is {wanted}", self.pointer),
-            Test::Below(limit) => write!(f, "{} below {limit}", self.pointer),
-            Test::Above(limit) => write!(f, "{} above {limit}", self.pointer),
+        match self {
+            Self::Valid {
+                value,
+                doubt,
+                remark,
+            } => f
+                .debug_struct("Valid")
+                .field("value_bytes", &value.len())
+                .field("doubt", doubt)
+                .field("remark", remark)
+                .finish(),
+            Self::Invalid { outcome, reason } => f
+                .debug_struct("Invalid")
+                .field("outcome", outcome)
+                .field("reason", reason)
+                .finish(),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::schema::Schema;
-
-    const SCHEMA: &str = r#"{"type":"object","properties":{"c":{},"n":{"type":"object"},"r":{}}}"#;
-
-    fn rule(pointer: &str, test: Test) -> Rule {
-        Rule {
-            pointer: Pointer::new(pointer).unwrap(),
-            test,
-        }
-    }
-
-    fn holds(rule: Rule, answer: &str) -> bool {
-        let report = Schema::compile(SCHEMA.as_bytes())
-            .unwrap()
-            .read(answer)
-            .unwrap();
-        judge(&[rule], &report) != Judgement::Final
-    }
-
-    #[test]
-    fn thresholds_are_exclusive() {
-        for (answer, below, above) in [
-            (r#"{"c":0.69999999}"#, true, false),
-            (r#"{"c":0.7}"#, false, false),
-            (r#"{"c":0.70000001}"#, false, true),
-            (r#"{"c":1}"#, false, true),
-        ] {
-            assert_eq!(
-                holds(rule("/c", Test::Below(0.7)), answer),
-                below,
-                "{answer}"
-            );
-            assert_eq!(
-                holds(rule("/c", Test::Above(0.7)), answer),
-                above,
-                "{answer}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_can_not_be_compared_needs_a_person() {
-        for answer in ["{}", r#"{"c":"high"}"#, r#"{"c":null}"#] {
-            assert!(holds(rule("/c", Test::Below(0.7)), answer), "{answer}");
-            assert!(holds(rule("/c", Test::Above(0.7)), answer), "{answer}");
-        }
-    }
-
-    #[test]
-    fn a_value_is_compared_as_json() {
-        for (wanted, answer, expected) in [
-            (json!(true), r#"{"r":true}"#, true),
-            (json!(true), r#"{"r":false}"#, false),
-            (json!(true), r#"{"r":"true"}"#, false),
-            (json!(true), "{}", false),
-            (json!("abuse"), r#"{"r":"abuse"}"#, true),
-            (json!(1), r#"{"r":1.0}"#, true),
-            (json!(1), r#"{"r":"1"}"#, false),
-        ] {
-            assert_eq!(
-                holds(rule("/r", Test::Is(wanted)), answer),
-                expected,
-                "{answer}"
-            );
-        }
-        assert!(holds(
-            rule("/n/a~1b", Test::Is(json!(1))),
-            r#"{"n":{"a/b":1}}"#
-        ));
-    }
-
-    #[test]
-    fn the_first_rule_that_holds_is_named() {
-        let rules = [
-            rule("/r", Test::Is(json!(true))),
-            rule("/c", Test::Below(0.7)),
-        ];
-        let schema = Schema::compile(SCHEMA.as_bytes()).unwrap();
-        let report = schema.read(r#"{"c":0.1,"r":true}"#).unwrap();
-        let Judgement::Review(first) = judge(&rules, &report) else {
-            panic!("no rule holds")
+impl Judge {
+    /// Judges an answer. It depends on nothing but its arguments: no time, no database, no model.
+    #[must_use]
+    pub fn judge(&self, answer: Answer<'_>) -> Judgement {
+        let invalid = |outcome, reason| Judgement::Invalid { outcome, reason };
+        let report = match self.schema.read(answer.text) {
+            Ok(report) => report,
+            Err(wrong) => {
+                let outcome = match &wrong {
+                    Invalid::Syntax(_) => AttemptOutcome::SyntaxInvalid,
+                    Invalid::Schema(_) => AttemptOutcome::SchemaInvalid,
+                };
+                return invalid(outcome, wrong.to_string());
+            }
         };
-        assert_eq!(first.to_string(), "/r is true");
-        let report = schema.read(r#"{"c":0.1,"r":false}"#).unwrap();
-        let Judgement::Review(first) = judge(&rules, &report) else {
-            panic!("no rule holds")
+        let answered = Answered {
+            report: &report,
+            schema: &self.schema,
+            prompt: &self.prompt,
+            call_key: answer.call_key,
         };
-        assert_eq!(first.to_string(), "/c below 0.7");
+        if let Err(violation) = self.policy.check(answered) {
+            return invalid(AttemptOutcome::PolicyInvalid, violation.to_string());
+        }
+        let ruled = rule::first_that_holds(&self.review_when, &report).map(Rule::to_string);
+        let doubts = [ruled, self.policy.doubt(answer.input)];
+        let notes: Vec<String> = doubts.into_iter().flatten().collect();
+        Judgement::Valid {
+            value: report.canonical().to_owned(),
+            doubt: (!notes.is_empty()).then(|| notes.join("; ")),
+            remark: match report.wrapping() {
+                Wrapping::Bare => None,
+                Wrapping::Fenced => Some(Wrapping::FENCED.to_owned()),
+            },
+        }
     }
 }

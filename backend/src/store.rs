@@ -8,6 +8,7 @@ mod classify;
 mod database;
 mod error;
 mod intake;
+mod kept;
 mod lease;
 mod operation;
 mod pause;
@@ -31,6 +32,9 @@ pub use error::{Corruption, StoreError};
 pub use intake::{
     Bindings, Bound, Content, Ingested, Looked, NewReport, PipelineVersions, Rebound,
     VersionConflict, VersionKind,
+};
+pub use kept::{
+    Emptied, ExpiredAnswer, ExpiredAnswers, Keeping, KeptAnswer, KeptPlace, LastAnswer, PastVerdict,
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
 pub use pause::{CredentialName, Pause, PauseReason, Paused, Resumed, Subject};
@@ -94,6 +98,24 @@ pub trait Store: Send + Sync {
         classifier_version: String,
         who: String,
     ) -> Result<Replayed, StoreError>;
+
+    /// The last answer of the attempts that a report had under a version, for judging it again;
+    /// none where no answer was ever stored.
+    async fn last_answer(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+    ) -> Result<Option<LastAnswer>, StoreError>;
+
+    /// Judged answers that have been kept long enough, after a place among them.
+    async fn expired_answers(
+        &self,
+        keeping: Keeping,
+        after: Option<KeptPlace>,
+    ) -> Result<ExpiredAnswers, StoreError>;
+
+    /// Empties a judged answer; its attempt stays, and tells that there was one.
+    async fn empty_answer(&self, answer: ExpiredAnswer) -> Result<Emptied, StoreError>;
 
     /// Empties a report of all that it says. Its key and its history stay, so that a redelivery is
     /// still a duplicate.

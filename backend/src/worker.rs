@@ -6,6 +6,7 @@
 mod admission;
 mod bind;
 mod call;
+mod expire;
 mod limit;
 mod pipeline;
 mod run;
@@ -21,6 +22,7 @@ use tracing::{debug, error, info, warn};
 
 pub use self::{
     bind::{Bindings, bind},
+    expire::{EXPIRY_INTERVAL, Expiry},
     limit::{Limiter, Limits},
     pipeline::{Keep, Pipeline},
     run::{Pace, run},
@@ -187,10 +189,10 @@ impl Worker {
             return self.settle(grant.lease, verdict, None).await;
         }
         match self.ask(pipeline, permit, &grant).await {
-            Asked::Answered(draft) => self.judge(pipeline, grant, draft).await,
-            Asked::Failed(failed) => {
+            Asked::Answered(draft, took) => self.judge(pipeline, grant, draft, took).await,
+            Asked::Failed(failed, took) => {
                 let verdict = self.verdict_on(&failed, &grant);
-                let call = Some(CallRecord::from(failed.call));
+                let call = Some(CallRecord::from(failed.call).after(took));
                 self.settle(grant.lease, verdict, call).await
             }
             Asked::Lost(lost) => Ok(Step::Superseded {
@@ -223,8 +225,9 @@ impl Worker {
         pipeline: &Pipeline,
         grant: Grant,
         draft: Draft,
+        took: Duration,
     ) -> Result<Step, StoreError> {
-        let call = CallRecord::from(draft.call);
+        let call = CallRecord::from(draft.call).after(took);
         if pipeline.keep == Keep::Raw {
             let raw = RawAnswer {
                 raw: draft.text.clone().into_bytes(),

@@ -17,6 +17,7 @@ mod store {
     pub(crate) mod erase;
     pub(crate) mod fixture;
     pub(crate) mod ingress;
+    pub(crate) mod keep;
     pub(crate) mod lease;
     pub(crate) mod order;
     pub(crate) mod pause;
@@ -154,6 +155,15 @@ macro_rules! suite {
                     a_failed_replay_of_a_decided_report_asks_nobody,
                     a_retry_while_a_replay_is_under_way_hands_over_to_it,
                     what_can_not_be_replayed_is_told,
+                }
+                keep: {
+                    an_answer_is_emptied_and_its_attempt_stays,
+                    an_answer_that_nobody_judged_is_kept,
+                    each_pipeline_says_how_long,
+                    more_than_a_page_is_looked_up_in_order,
+                    a_row_that_can_not_be_understood_keeps_no_other_answer,
+                    the_last_answer_comes_with_the_verdict_on_it,
+                    how_long_a_call_took_is_kept,
                 }
                 erase: {
                     nothing_of_an_erased_report_is_in_any_table,

@@ -127,13 +127,17 @@ fn print(report: &ReportView, attempts: &[AttemptView]) {
     output::table(&["", ""], &rows);
     let rows: Vec<_> = attempts.iter().map(attempt).collect();
     output::table(
-        &["attempt", "outcome", "charged", "token", "started", "model"],
+        &[
+            "attempt", "outcome", "charged", "token", "started", "took", "model",
+        ],
         &rows,
     );
 }
 
 fn attempt(attempt: &AttemptView) -> Vec<String> {
-    let model = attempt.call.as_ref().map(|call| printable(&call.model));
+    let call = attempt.call.as_ref();
+    let took = call.and_then(|call| call.latency_ms);
+    let model = call.map(|call| printable(&call.model));
     vec![
         attempt.number.to_string(),
         attempt
@@ -146,6 +150,7 @@ fn attempt(attempt: &AttemptView) -> Vec<String> {
         },
         attempt.token.to_string(),
         attempt.started.to_string(),
+        took.map(|took| format!("{took} ms")).unwrap_or_default(),
         model.unwrap_or_default(),
     ]
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::policy;
 use crate::{
-    judge::{Rule, Test},
+    judge::{Judge, Rule, Test},
     policy::Policy,
     schema::Schema,
     store::PipelineVersions,
@@ -50,7 +50,7 @@ pub struct Pipeline {
     pub call_timeout: Duration,
     /// How long a job may take in all.
     pub max_elapsed: Duration,
-    /// Whether answers are stored before they are judged.
+    /// Whether answers are stored before they are judged, and how long they are kept.
     pub raw_answers: RawAnswers,
     /// What it rules beyond its schema.
     pub policy: Policy,
@@ -58,16 +58,42 @@ pub struct Pipeline {
     pub review_when: Vec<Rule>,
 }
 
-/// Whether answers are stored as they came.
+/// Whether answers are stored as they came, and how long they are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawAnswers {
     /// They are: a crash after the call costs nothing, and replay can judge them again.
     Kept,
+    /// The same, until so long after the end of their attempt.
+    KeptFor(Duration),
     /// They are not: a crash after the call means another call.
     Dropped,
 }
 
+impl RawAnswers {
+    /// How long those are kept that have been judged; for ever, if nothing is said. Where none is
+    /// stored any more, older ones go too.
+    #[must_use]
+    pub const fn kept_for(self) -> Option<Duration> {
+        match self {
+            Self::Kept => None,
+            Self::KeptFor(time) => Some(time),
+            Self::Dropped => Some(Duration::ZERO),
+        }
+    }
+}
+
 impl Pipeline {
+    /// What its answers are judged by.
+    #[must_use]
+    pub fn judge(&self) -> Judge {
+        Judge {
+            schema: Arc::clone(&self.schema),
+            prompt: self.prompt.clone(),
+            policy: self.policy.clone(),
+            review_when: self.review_when.clone(),
+        }
+    }
+
     /// The names of its versions and the digests of what they stand for. The extractor's
     /// fingerprint stands for model, parameters and built-in instructions; what only says how often
     /// is tried and when a person looks is no part of it.
@@ -138,7 +164,9 @@ impl Pipeline {
         let max_elapsed = table
             .get("max_elapsed")
             .map_or(Some(ELAPSED_DEFAULT), |item| item.parse(duration));
-        let raw_answers = table.get("keep_raw").map_or(Some(true), |item| item.bool());
+        let raw_answers = table
+            .get("keep_raw")
+            .map_or(Some(RawAnswers::Kept), |item| keep_raw(&item));
         let policy = table
             .get("policy")
             .map_or_else(|| Some(Policy::default()), |item| policy::read(&item));
@@ -158,11 +186,7 @@ impl Pipeline {
             lease: lease?,
             call_timeout: call_timeout?,
             max_elapsed: max_elapsed?,
-            raw_answers: if raw_answers? {
-                RawAnswers::Kept
-            } else {
-                RawAnswers::Dropped
-            },
+            raw_answers: raw_answers?,
             policy: policy?,
             review_when: review_when?,
         })
@@ -219,6 +243,21 @@ fn seconds(table: &mut Section<'_, '_>, key: &'static str, default: u64) -> Opti
         .get(key)
         .map_or(Some(default), |item| item.integer(1, SECONDS_MAX));
     seconds.map(Duration::from_secs)
+}
+
+/// Yes, no, or how long.
+fn keep_raw(item: &Item<'_, '_>) -> Option<RawAnswers> {
+    if item.as_text().is_some() {
+        return item.parse(duration).map(RawAnswers::KeptFor);
+    }
+    match item.as_scalar().as_deref() {
+        Some("true") => Some(RawAnswers::Kept),
+        Some("false") => Some(RawAnswers::Dropped),
+        Some(_) | None => {
+            item.error("this must be true, false, or how long, such as \"30d\"");
+            None
+        }
+    }
 }
 
 /// A number and one of `s`, `m`, `h` and `d`, such as `24h`.
@@ -325,7 +364,47 @@ fn wanted(item: &Item<'_, '_>) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use fencepost_identity::config::Document;
+
     use super::*;
+
+    #[test]
+    fn answers_are_kept_for_ever_for_a_time_or_not_at_all() {
+        let read = |text: &str| {
+            let document = Document::parse(text).unwrap();
+            let mut root = document.root();
+            let read = root.get("keep_raw").and_then(|item| keep_raw(&item));
+            document.finish(read).map_err(|errors| errors.to_string())
+        };
+        let month = Duration::from_secs(30 * 24 * 60 * 60);
+        assert_eq!(read("keep_raw = true"), Ok(RawAnswers::Kept));
+        assert_eq!(read("keep_raw = false"), Ok(RawAnswers::Dropped));
+        assert_eq!(read("keep_raw = \"30d\""), Ok(RawAnswers::KeptFor(month)));
+        for (wrong, told) in [
+            (
+                "30",
+                "this must be true, false, or how long, such as \"30d\"",
+            ),
+            (
+                "[]",
+                "this must be true, false, or how long, such as \"30d\"",
+            ),
+            (
+                "\"30\"",
+                "a number and one of s, m, h and d, such as \"24h\"; up to a year",
+            ),
+            (
+                "\"true\"",
+                "a number and one of s, m, h and d, such as \"24h\"; up to a year",
+            ),
+        ] {
+            let expected = format!("line 1: `keep_raw`: {told}");
+            assert_eq!(read(&format!("keep_raw = {wrong}")), Err(expected));
+        }
+        assert_eq!(RawAnswers::Kept.kept_for(), None);
+        assert_eq!(RawAnswers::KeptFor(month).kept_for(), Some(month));
+        assert_eq!(RawAnswers::Dropped.kept_for(), Some(Duration::ZERO));
+    }
 
     #[test]
     fn durations_are_a_number_and_a_unit() {

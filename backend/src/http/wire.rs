@@ -198,6 +198,8 @@ pub struct AttemptWire {
     verdict: Option<AttemptOutcome>,
     /// The answer as it came, where it is kept; U+FFFD for what is not UTF-8.
     raw: Option<String>,
+    /// When the answer was emptied, having been kept as long as its pipeline says.
+    raw_emptied_at: Option<UnixMillis>,
 }
 
 #[derive(Debug, Serialize)]
@@ -207,6 +209,8 @@ struct CallWire {
     request_id: Option<String>,
     tokens_in: Option<String>,
     tokens_out: Option<String>,
+    /// Milliseconds, whatever came of the call.
+    latency_ms: Option<u64>,
 }
 
 impl From<AttemptView> for AttemptWire {
@@ -228,6 +232,7 @@ impl From<AttemptView> for AttemptWire {
             raw: attempt
                 .raw
                 .map(|raw| String::from_utf8_lossy(&raw).into_owned()),
+            raw_emptied_at: attempt.raw_emptied,
         }
     }
 }
@@ -240,6 +245,7 @@ impl From<CallRecord> for CallWire {
             request_id: call.request_id,
             tokens_in: call.tokens_in.map(|tokens| tokens.to_string()),
             tokens_out: call.tokens_out.map(|tokens| tokens.to_string()),
+            latency_ms: call.latency_ms,
         }
     }
 }

@@ -7,14 +7,15 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 
 use super::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
-    Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
-    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
-    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
+    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested, Keeping,
+    KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
+    Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed, ReviewPage,
+    Stats, Store, StoreError, Subject, Unsettled,
     lease::Hold,
     operation::{
-        BindVersions, Change, ClaimJob, CommitJob, Decide, Erase, Heartbeat, Ingest, Learning,
-        Look, Operation, PauseSubject, Reading, RebindSource, RejectJob, ReleaseJob, Replay,
-        ResumeSubject, Settled, Settlement, StoreRaw,
+        BindVersions, Change, ClaimJob, CommitJob, Decide, EmptyAnswer, Erase, Expired, Heartbeat,
+        Ingest, Last, Learning, Look, Operation, PauseSubject, Reading, RebindSource, RejectJob,
+        ReleaseJob, Replay, ResumeSubject, Settled, Settlement, StoreRaw,
     },
     reading,
 };
@@ -155,6 +156,30 @@ impl<E: Engine> Store for Database<E> {
             who,
         };
         self.engine.write(replay).await
+    }
+
+    async fn last_answer(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+    ) -> Result<Option<LastAnswer>, StoreError> {
+        let last = Last {
+            key,
+            classifier_version,
+        };
+        self.engine.read(last).await
+    }
+
+    async fn expired_answers(
+        &self,
+        keeping: Keeping,
+        after: Option<KeptPlace>,
+    ) -> Result<ExpiredAnswers, StoreError> {
+        self.engine.read(Expired { keeping, after }).await
+    }
+
+    async fn empty_answer(&self, answer: ExpiredAnswer) -> Result<Emptied, StoreError> {
+        self.engine.write(EmptyAnswer(answer)).await
     }
 
     async fn erase(&self, key: ReportKey, who: String) -> Result<Erasure, StoreError> {

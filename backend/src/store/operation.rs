@@ -8,6 +8,7 @@ mod decide;
 mod erase;
 mod hold;
 mod ingest;
+mod keep;
 mod pause;
 mod record;
 mod replay;
@@ -26,6 +27,7 @@ pub(super) use self::{
     erase::Erase,
     hold::{Heartbeat, StoreRaw},
     ingest::{Ingest, Look},
+    keep::{EmptyAnswer, Expired, Last},
     pause::{
         Change, Learning, PauseSubject, ResumeSubject, Settled, Settlement, read as read_pause,
         readable,

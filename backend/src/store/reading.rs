@@ -122,6 +122,8 @@ impl Reading for Attempts {
 }
 
 fn attempt(row: &Row<'_>) -> Result<AttemptView, StoreError> {
+    let raw_emptied = row.time_or_none("attempt.raw_emptied_ms")?;
+    let raw = row.bytes_or_none("attempt.raw")?;
     Ok(AttemptView {
         number: row.stored("attempt.number", AttemptNumber::from_stored)?,
         charged: row.number("attempt.charged")? == 1,
@@ -135,7 +137,8 @@ fn attempt(row: &Row<'_>) -> Result<AttemptView, StoreError> {
         ended: row.time_or_none("attempt.ended_ms")?,
         outcome: row.word_or_none("attempt.outcome")?,
         reason: row.text_or_none("attempt.reason")?,
-        raw: row.bytes_or_none("attempt.raw")?,
+        raw: raw.filter(|_| raw_emptied.is_none()),
+        raw_emptied,
         verdict: row.word_or_none("attempt.verdict")?,
     })
 }

@@ -5,6 +5,7 @@
 //! of states and outcomes stand here and in the schema only.
 
 mod ingress;
+mod keeping;
 mod ordering;
 mod pausing;
 mod people;
@@ -13,6 +14,7 @@ mod settling;
 mod working;
 
 pub(super) use ingress::*;
+pub(super) use keeping::*;
 pub(super) use ordering::*;
 pub(super) use pausing::*;
 pub(super) use people::*;
@@ -24,7 +26,7 @@ pub(super) use working::*;
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     let lists = [
-        INGRESS, ORDERING, PAUSING, PEOPLE, READING, SETTLING, WORKING,
+        INGRESS, KEEPING, ORDERING, PAUSING, PEOPLE, READING, SETTLING, WORKING,
     ];
     lists.into_iter().flatten().copied()
 }

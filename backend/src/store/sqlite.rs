@@ -259,6 +259,7 @@ mod tests {
     async fn every_statement_is_in_the_list() {
         let files = [
             include_str!("sql/ingress.rs"),
+            include_str!("sql/keeping.rs"),
             include_str!("sql/ordering.rs"),
             include_str!("sql/people.rs"),
             include_str!("sql/pausing.rs"),
@@ -293,5 +294,21 @@ mod tests {
             let steps: Vec<_> = steps.into_iter().map(|step| step.3).collect();
             assert_eq!(steps, [expected]);
         }
+    }
+
+    #[tokio::test]
+    async fn what_has_been_kept_long_enough_is_found_by_its_index() {
+        let (_dir, mut connection) = migrated().await;
+        let plan = format!("EXPLAIN QUERY PLAN {}", sql::EXPIRED_ANSWERS);
+        let plan = sqlx::query_as::<_, (i64, i64, i64, String)>(sqlx::AssertSqlSafe(plan));
+        let steps = plan.fetch_all(&mut connection).await.unwrap();
+        let steps: Vec<_> = steps.into_iter().map(|step| step.3).collect();
+        let [step] = steps.as_slice() else {
+            panic!("{steps:?}")
+        };
+        assert!(
+            step.starts_with("SEARCH attempt USING INDEX attempt_kept (pipeline=? AND (ended_ms"),
+            "{step}"
+        );
     }
 }

@@ -144,6 +144,8 @@ pub struct AttemptView {
     pub reason: Option<String>,
     /// The answer as it came, where it is kept.
     pub raw: Option<Vec<u8>>,
+    /// When the answer was emptied, having been kept long enough.
+    pub raw_emptied: Option<UnixMillis>,
     /// The verdict on that answer, maybe by a later attempt.
     pub verdict: Option<AttemptOutcome>,
 }
@@ -156,6 +158,7 @@ impl fmt::Debug for AttemptView {
             .field("outcome", &self.outcome)
             .field("token", &self.token)
             .field("raw_bytes", &self.raw.as_ref().map(Vec::len))
+            .field("raw_emptied", &self.raw_emptied)
             .field("verdict", &self.verdict)
             .finish_non_exhaustive()
     }

@@ -139,6 +139,17 @@ pub struct CallRecord {
     pub tokens_in: Option<u64>,
     /// Tokens of the answer, where they are counted.
     pub tokens_out: Option<u64>,
+    /// How long it took, whatever came of it; absent in what an older program wrote.
+    pub latency_ms: Option<u64>,
+}
+
+impl CallRecord {
+    /// The same call, which took so long.
+    #[must_use]
+    pub fn after(self, took: Duration) -> Self {
+        let latency_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        Self { latency_ms, ..self }
+    }
 }
 
 /// An answer as it came, not yet judged.

@@ -1,5 +1,7 @@
 //! The call, watched: by its time, by its lease, and by the end of the process.
 
+use std::time::Duration;
+
 use tracing::warn;
 
 use super::{Pipeline, Worker, limit::Permit};
@@ -12,10 +14,10 @@ use crate::{
 
 /// How a question ended.
 pub(super) enum Asked {
-    /// With an answer that can be judged.
-    Answered(Draft),
-    /// With none.
-    Failed(ExtractError),
+    /// With an answer that can be judged, after so long.
+    Answered(Draft, Duration),
+    /// With none, after so long.
+    Failed(ExtractError, Duration),
     /// The lease was lost, so the call was dropped.
     Lost(Lost),
     /// The process ends, so the call was dropped.
@@ -34,8 +36,8 @@ impl Worker {
         let question = Question {
             call_key: grant.lease.call_key(),
             input: &grant.input,
-            prompt: &pipeline.prompt,
-            schema: pipeline.schema.document(),
+            prompt: &pipeline.judge.prompt,
+            schema: pipeline.judge.schema.document(),
             cap: match grant.last_verdict {
                 Some(AttemptOutcome::Truncated) => OutputCap::Larger,
                 Some(_) | None => OutputCap::Ordinary,
@@ -44,19 +46,22 @@ impl Worker {
         let extractor = &pipeline.extractor;
         permit.begin();
         point!("call.before");
+        let timer = &self.parts.timer;
+        let begun = timer.now();
+        let took = || timer.now().duration_since(begun);
         let asked = tokio::select! {
             // An answer that is there is paid for, whatever else happened at the same moment.
             biased;
             answer = extractor.extract(&question) => match answer {
-                Ok(draft) => Asked::Answered(draft),
-                Err(failed) => Asked::Failed(failed),
+                Ok(draft) => Asked::Answered(draft, took()),
+                Err(failed) => Asked::Failed(failed, took()),
             },
             lost = self.hold(&grant.lease) => Asked::Lost(lost),
             () = self.parts.stop.halted() => Asked::Halted,
-            () = self.parts.timer.sleep(pipeline.call_timeout) => Asked::Failed(ExtractError {
-                failure: Failure::Timeout,
-                call: extractor.addressee(),
-            }),
+            () = timer.sleep(pipeline.call_timeout) => {
+                let call = extractor.addressee();
+                Asked::Failed(ExtractError { failure: Failure::Timeout, call }, took())
+            }
         };
         point!("call.after");
         asked

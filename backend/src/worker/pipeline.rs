@@ -6,10 +6,8 @@ use super::{Limiter, settle::Verdict};
 use crate::{
     extractor::Extractor,
     failpoint::point,
-    judge::{Judgement, Rule, judge},
-    policy::{Answered, Policy},
+    judge::{Answer, Judge, Judgement},
     report::{AttemptOutcome, ReviewReason},
-    schema::{Invalid, Schema, Wrapping},
     store::{AfterRejection, CredentialName, Grant, PipelineTerms, PipelineVersions, ReviewNeed},
 };
 
@@ -18,20 +16,14 @@ use crate::{
 pub struct Pipeline {
     /// Its name, its versions, and what these stand for.
     pub versions: PipelineVersions,
-    /// What is asked of the model.
-    pub prompt: String,
+    /// What an answer is judged by; what is asked of the model is part of it.
+    pub judge: Judge,
     /// Who is asked.
     pub extractor: Arc<dyn Extractor>,
     /// How much they are asked: the same one for all pipelines that ask the same extractor.
     pub limiter: Arc<Limiter>,
     /// What is presented to them: where it is refused, all that present it wait.
     pub credential: CredentialName,
-    /// What an answer has to be.
-    pub schema: Arc<Schema>,
-    /// What is ruled beyond the schema.
-    pub policy: Policy,
-    /// When a person has to see a valid answer.
-    pub review_when: Vec<Rule>,
     /// How many charged attempts a job has.
     pub max_attempts: u32,
     /// How long a lease is, from the grant and from each heartbeat on.
@@ -74,7 +66,7 @@ impl Pipeline {
 
     /// What becomes of an input that is more than a model is shown: a person looks at it.
     pub(super) fn refuse(&self, input: &[u8]) -> Option<Verdict> {
-        let reason = self.policy.too_long(input)?;
+        let reason = self.judge.policy.too_long(input)?;
         Some(Verdict::Reject {
             outcome: AttemptOutcome::ContextTooLong,
             reason,
@@ -92,46 +84,28 @@ impl Pipeline {
     }
 
     fn verdict(&self, grant: &Grant, text: &str) -> Verdict {
-        let again = |outcome, reason| Verdict::Reject {
-            outcome,
-            reason,
-            next: AfterRejection::Again(Duration::ZERO),
-        };
-        let report = match self.schema.read(text) {
-            Ok(report) => report,
-            Err(invalid) => {
-                let outcome = match &invalid {
-                    Invalid::Syntax(_) => AttemptOutcome::SyntaxInvalid,
-                    Invalid::Schema(_) => AttemptOutcome::SchemaInvalid,
-                };
-                return again(outcome, invalid.to_string());
-            }
-        };
-        let answered = Answered {
-            report: &report,
-            schema: &self.schema,
-            prompt: &self.prompt,
+        let answer = Answer {
+            text,
             call_key: grant.lease.call_key(),
+            input: &grant.input,
         };
-        if let Err(violation) = self.policy.check(answered) {
-            return again(AttemptOutcome::PolicyInvalid, violation.to_string());
-        }
-        let ruled = match judge(&self.review_when, &report) {
-            Judgement::Final => None,
-            Judgement::Review(rule) => Some(rule.to_string()),
-        };
-        let doubts = [ruled, self.policy.doubt(&grant.input)];
-        let notes: Vec<String> = doubts.into_iter().flatten().collect();
-        let review = (!notes.is_empty()).then(|| ReviewNeed {
-            reason: ReviewReason::Policy,
-            note: Some(notes.join("; ")),
-        });
-        Verdict::Commit {
-            value: report.canonical().to_owned(),
-            review,
-            remark: match report.wrapping() {
-                Wrapping::Bare => None,
-                Wrapping::Fenced => Some(Wrapping::FENCED.to_owned()),
+        match self.judge.judge(answer) {
+            Judgement::Valid {
+                value,
+                doubt,
+                remark,
+            } => Verdict::Commit {
+                value,
+                review: doubt.map(|note| ReviewNeed {
+                    reason: ReviewReason::Policy,
+                    note: Some(note),
+                }),
+                remark,
+            },
+            Judgement::Invalid { outcome, reason } => Verdict::Reject {
+                outcome,
+                reason,
+                next: AfterRejection::Again(Duration::ZERO),
             },
         }
     }

@@ -292,6 +292,7 @@ impl From<Call> for CallRecord {
             request_id: call.request_id.map(|id| id.as_str().to_owned()),
             tokens_in: call.usage.tokens_in,
             tokens_out: call.usage.tokens_out,
+            latency_ms: None,
         }
     }
 }

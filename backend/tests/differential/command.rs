@@ -297,6 +297,7 @@ fn call() -> impl Strategy<Value = CallRecord> {
         request_id,
         tokens_in,
         tokens_out: Some(u64::from(model)),
+        latency_ms: tokens_in,
     })
 }
 

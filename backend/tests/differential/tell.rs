@@ -190,13 +190,14 @@ impl Teller {
             outcome,
             reason,
             raw,
+            raw_emptied,
             verdict,
         } = view;
         let (started, ended) = (self.minutes(*started), self.perhaps(*ended));
         format!(
             "attempt {number} charged {charged} {worker} token {token} {classifier_version} \
              {schema_version} started {started} ended {ended:?} {outcome:?} {reason:?}\n    \
-             {call:?} {call_key:?} {raw:?} verdict {verdict:?}\n"
+             {call:?} {call_key:?} {raw:?} emptied {raw_emptied:?} verdict {verdict:?}\n"
         )
     }
 

@@ -10,9 +10,10 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
-    Decided, Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
-    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
-    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
+    Decided, Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested,
+    Keeping, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions,
+    RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed,
+    ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Semaphore;
@@ -99,6 +100,22 @@ impl Store for Scripted {
 
     async fn replay(&self, _: ReportKey, _: String, _: String) -> Result<Replayed, StoreError> {
         self.check().map(|()| Replayed::Unknown)
+    }
+
+    async fn last_answer(&self, _: ReportKey, _: String) -> Result<Option<LastAnswer>, StoreError> {
+        self.check().map(|()| None)
+    }
+
+    async fn expired_answers(
+        &self,
+        _: Keeping,
+        _: Option<KeptPlace>,
+    ) -> Result<ExpiredAnswers, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn empty_answer(&self, _: ExpiredAnswer) -> Result<Emptied, StoreError> {
+        unreachable!("no router asks for this")
     }
 
     async fn erase(&self, _: ReportKey, _: String) -> Result<Erasure, StoreError> {

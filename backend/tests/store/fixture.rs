@@ -176,6 +176,7 @@ pub(crate) fn call() -> CallRecord {
         request_id: Some("req-1".to_owned()),
         tokens_in: Some(3_000_000_000),
         tokens_out: Some(7),
+        latency_ms: Some(3_000_000_001),
     }
 }
 

@@ -9,9 +9,9 @@ INSERT INTO job (job_id, report_key, pipeline, kind, classifier_version, state, 
 VALUES (1, zeroblob(32), 'moderation', 'extract', 'moderation-7', 'terminal', 'committed', 1, 1,
         zeroblob(16), 1, 1, 1, 1, 1);
 INSERT INTO attempt (report_key, number, job_id, charged, worker, token, classifier_version,
-                     schema_version, started_ms, ended_ms, outcome, verdict)
+                     schema_version, started_ms, ended_ms, outcome, verdict, raw, raw_call_key)
 VALUES (zeroblob(32), 1, 1, 1, 'w', 1, 'moderation-7', 'moderation-v3', 1, 2, 'committed',
-        'committed');
+        'committed', x'7b7d', zeroblob(32));
 INSERT INTO result (result_key, report_key, schema_version, value, token, attempt_number, status,
                     created_ms, updated_ms)
 VALUES (zeroblob(32), zeroblob(32), 'moderation-v3', '{"category":"spam"}', 1, 1, 'current', 2, 2);

@@ -1,3 +1,6 @@
+CREATE INDEX attempt_kept ON attempt (pipeline, ended_ms, report_key, number)
+  WHERE raw IS NOT NULL AND raw_emptied_ms IS NULL AND verdict IS NOT NULL;
+
 CREATE INDEX job_claimable ON job (
   pipeline,
   (CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END),
@@ -61,7 +64,9 @@ CREATE TABLE attempt (
     verdict IN (
       'committed', 'syntax_invalid', 'schema_invalid', 'policy_invalid', 'refused', 'truncated'
     )
-  ),
+  ), latency_ms INTEGER CHECK (latency_ms >= 0), pipeline TEXT NOT NULL
+  DEFAULT '', raw_emptied_ms INTEGER
+  CHECK (raw_emptied_ms IS NULL OR length(raw) = 0),
   PRIMARY KEY (report_key, number),
   CHECK ((outcome IS NULL) = (ended_ms IS NULL)),
   CHECK ((raw IS NULL) = (raw_call_key IS NULL))

@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use fencepost::{
     report::{Outcome, ReviewReason, State, StateWord},
     store::{
-        self, Backup, Bound, Filter, Ingested, Looked, Migrated, PipelineVersions, SqliteOptions,
-        SqliteStore, Store, StoreError, VersionKind,
+        self, Backup, Bound, Filter, Ingested, Keeping, Looked, Migrated, PipelineVersions,
+        SqliteOptions, SqliteStore, Store, StoreError, VersionKind,
     },
 };
 use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -137,6 +137,13 @@ async fn what_an_older_program_stored_is_there_after_the_migration() {
     let whose = sqlx::query_scalar::<_, i64>(whose);
     let same = whose.fetch_one(&mut connect(&file).await).await.unwrap();
     assert_eq!(same, 1);
+    // Its answer is kept as long as its pipeline says now.
+    let keeping = Keeping {
+        pipeline: "moderation".to_owned(),
+        kept_for: Duration::from_secs(60),
+    };
+    let expired = store.expired_answers(keeping, None).await.unwrap();
+    assert_eq!(expired.answers.len(), 1);
 }
 
 #[tokio::test]

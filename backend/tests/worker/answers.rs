@@ -1,6 +1,9 @@
 //! What follows from an answer.
 
+use std::time::Duration;
+
 use fencepost::{
+    extractor::Failure,
     report::{AttemptOutcome, Outcome, ReviewReason, State},
     store::{CallRecord, ReviewStatus},
     worker::{Keep, Step},
@@ -8,7 +11,7 @@ use fencepost::{
 
 use crate::{
     extractor,
-    rig::{CANARY, Charged, GOOD, Rig, logged, one_step},
+    rig::{CALL_TIMEOUT, CANARY, Charged, GOOD, Rig, logged, one_step},
 };
 
 #[tokio::test]
@@ -28,11 +31,47 @@ async fn a_good_answer_is_committed() {
         panic!("{attempts:?}")
     };
     assert_eq!(attempt.outcome, Some(AttemptOutcome::Committed));
-    assert_eq!(attempt.call, Some(CallRecord::from(extractor::call())));
+    let call = CallRecord::from(extractor::call());
+    assert_eq!(attempt.call, Some(call.after(Duration::ZERO)));
     assert_eq!(attempt.raw.as_deref(), Some(spaced.as_bytes()));
     assert!(attempt.charged);
     assert_eq!(one_step(&worker).await.unwrap(), Step::Idle { wait: None });
     rig.no_call();
+}
+
+#[tokio::test]
+async fn how_long_a_call_took_is_told_whatever_came_of_it() {
+    let mut rig = Rig::new().await;
+    let worker = rig.worker().await;
+    let key = rig.ingest("1").await;
+    let timer = rig.timer.clone();
+    let pass = |ms| timer.pass(Duration::from_millis(ms));
+    // What passes before a call and after it is none of its time.
+    pass(7_000);
+    rig.step(&worker, |asked| {
+        pass(1_234);
+        asked.fail(Failure::Overloaded { retry_after: None });
+    })
+    .await;
+    pass(7_000);
+    let (step, ()) = tokio::join!(one_step(&worker), async {
+        let asked = rig.asked().await;
+        pass(45_000);
+        timer.end(CALL_TIMEOUT).await;
+        asked.given_up().await;
+    });
+    assert!(matches!(step, Ok(Step::Rescheduled { .. })), "{step:?}");
+    rig.step(&worker, |asked| {
+        pass(99);
+        asked.answer(GOOD);
+    })
+    .await;
+    let attempts = rig.attempts(key).await;
+    let latencies = attempts
+        .iter()
+        .map(|attempt| attempt.call.as_ref().unwrap().latency_ms);
+    let expected = [Some(1_234), Some(45_000), Some(99)];
+    assert_eq!(latencies.collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -97,7 +136,7 @@ async fn what_nobody_sees_in_a_report_is_asked_about_as_it_is_and_shown_to_a_per
 #[tokio::test]
 async fn a_report_that_is_too_long_is_shown_to_a_person_and_to_no_model() {
     let mut rig = Rig::new().await;
-    rig.pipeline.policy.input_bytes_max = 100;
+    rig.pipeline.judge.policy.input_bytes_max = 100;
     let worker = rig.worker().await;
     for id in ["1", "2", "3", "4"] {
         let key = rig.ingest_text(id, &"a".repeat(200)).await;

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod expiry;
 mod extractor;
 mod faults;
 mod leases;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use fencepost::{
-    judge::{Rule, Test},
+    judge::{Judge, Rule, Test},
     policy::Policy,
     report::{AttemptOutcome, State, WorkerId},
     retry::Backoff,
@@ -114,6 +114,11 @@ impl Rig {
             wake: Arc::clone(&self.wake),
             stop: self.signal.clone(),
         })
+    }
+
+    /// When what works on this rig has to end.
+    pub(crate) fn signal(&self) -> StopSignal {
+        self.signal.clone()
     }
 
     /// Stores the report with this id.
@@ -226,9 +231,14 @@ impl Rig {
             .unwrap()
     }
 
-    async fn sql(&self, statement: &'static str) {
+    /// Runs a statement, past all checks of the schema.
+    pub(crate) async fn sql(&self, statement: &'static str) {
+        let mut connection = self.connection().await;
+        let past_checks = "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF";
+        let past_checks = sqlx::raw_sql(past_checks).execute(&mut connection);
+        past_checks.await.unwrap();
         sqlx::query(statement)
-            .execute(&mut self.connection().await)
+            .execute(&mut connection)
             .await
             .unwrap();
     }
@@ -281,16 +291,18 @@ fn pipeline(extractor: Scripted, limiter: Arc<Limiter>) -> Pipeline {
             schema_version: "moderation-v3".into(),
             schema_digest: [2; 32],
         },
-        prompt: "Classify it.".into(),
+        judge: Judge {
+            schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
+            prompt: "Classify it.".into(),
+            policy: Policy::default(),
+            review_when: vec![
+                rule("/needsHumanReview", Test::Is(Value::Bool(true))),
+                rule("/confidence", Test::Below(0.7)),
+            ],
+        },
         extractor: Arc::new(extractor),
         limiter,
         credential: CredentialName::new("MODEL_KEY"),
-        schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
-        policy: Policy::default(),
-        review_when: vec![
-            rule("/needsHumanReview", Test::Is(Value::Bool(true))),
-            rule("/confidence", Test::Below(0.7)),
-        ],
         max_attempts: 3,
         lease: LEASE,
         call_timeout: CALL_TIMEOUT,

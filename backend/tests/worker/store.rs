@@ -9,9 +9,10 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
-    Decision, Erasure, Filter, Held, Ingested, Lease, NewReport, Page, Pause, Paused,
-    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
-    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
+    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested, Keeping,
+    KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
+    Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed, ReviewPage,
+    Stats, Store, StoreError, Subject, Unsettled,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Notify;
@@ -142,6 +143,26 @@ impl Store for Failing {
         who: String,
     ) -> Result<Replayed, StoreError> {
         self.inner.replay(key, classifier_version, who).await
+    }
+
+    async fn last_answer(
+        &self,
+        key: ReportKey,
+        classifier_version: String,
+    ) -> Result<Option<LastAnswer>, StoreError> {
+        self.inner.last_answer(key, classifier_version).await
+    }
+
+    async fn expired_answers(
+        &self,
+        keeping: Keeping,
+        after: Option<KeptPlace>,
+    ) -> Result<ExpiredAnswers, StoreError> {
+        self.inner.expired_answers(keeping, after).await
+    }
+
+    async fn empty_answer(&self, answer: ExpiredAnswer) -> Result<Emptied, StoreError> {
+        self.inner.empty_answer(answer).await
     }
 
     async fn erase(&self, key: ReportKey, who: String) -> Result<Erasure, StoreError> {

@@ -1,4 +1,4 @@
-//! A timer whose waits end when a test says so.
+//! A timer whose waits end when a test says so, and whose time stands still until then.
 
 use std::{
     sync::Mutex,
@@ -26,15 +26,15 @@ pub(crate) struct ManualTimer {
 
 #[async_trait]
 impl Timer for ManualTimer {
+    fn now(&self) -> Instant {
+        *self.now.lock().unwrap()
+    }
+
     async fn sleep(&self, wait: Duration) {
         let (end, ended) = oneshot::channel();
         self.waits.lock().unwrap().push((wait, end));
         self.begun.notify_waiters();
         ended.await.expect("the timer outlives what waits");
-    }
-
-    fn now(&self) -> Instant {
-        *self.now.lock().unwrap()
     }
 }
 
@@ -49,7 +49,7 @@ impl Default for ManualTimer {
 }
 
 impl ManualTimer {
-    /// Moves the clock on; what waits is left alone.
+    /// Lets time pass; no wait ends by it.
     pub(crate) fn pass(&self, time: Duration) {
         *self.now.lock().unwrap() += time;
     }

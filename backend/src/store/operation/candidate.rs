@@ -263,5 +263,6 @@ pub(in crate::store) fn call_record(row: &Row<'_>) -> Result<Option<CallRecord>,
         request_id: row.text_or_none("attempt.request_id")?,
         tokens_in: row.count_or_none("attempt.tokens_in")?,
         tokens_out: row.count_or_none("attempt.tokens_out")?,
+        latency_ms: row.count_or_none("attempt.latency_ms")?,
     }))
 }

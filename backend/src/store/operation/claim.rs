@@ -192,6 +192,7 @@ impl ClaimJob {
             .bind(candidate.job)
             .bind(self.0.worker.as_str())
             .bind(candidate.token.stored())
+            .bind(&terms.pipeline)
             .bind(&terms.classifier_version)
             .bind(&terms.schema_version)
             .bind(tx.now.get());

@@ -133,7 +133,8 @@ impl Operation for StoreRaw {
             .bind(&call.model)
             .bind(&call.request_id)
             .bind(stored(call.tokens_in))
-            .bind(stored(call.tokens_out));
+            .bind(stored(call.tokens_out))
+            .bind(stored(call.latency_ms));
         let stored = tx.session().execute(store).await?;
         match stored {
             0 => diagnose(tx, &self.hold).await.map(Held::Lost),

@@ -53,7 +53,8 @@ pub(super) async fn close_attempt(
         .bind(call.map(|call| call.model.clone()))
         .bind(call.and_then(|call| call.request_id.clone()))
         .bind(call.and_then(|call| stored(call.tokens_in)))
-        .bind(call.and_then(|call| stored(call.tokens_out)));
+        .bind(call.and_then(|call| stored(call.tokens_out)))
+        .bind(call.and_then(|call| stored(call.latency_ms)));
     tx.session().execute(close).await?;
     if ending.outcome.is_verdict() {
         let verdict = statement(sql::RECORD_VERDICT)
@@ -66,7 +67,7 @@ pub(super) async fn close_attempt(
     Ok(())
 }
 
-/// A provider's count, as far as a database can keep it.
+/// A count, as far as a database can keep it.
 pub(super) fn stored(count: Option<u64>) -> Option<i64> {
     count.map(|count| i64::try_from(count).unwrap_or(i64::MAX))
 }

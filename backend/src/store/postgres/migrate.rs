@@ -28,6 +28,10 @@ pub(super) const STEPS: &[(&str, &str)] = &[
         "fairness",
         include_str!("../../../migrations/postgres/0003_fairness.sql"),
     ),
+    (
+        "answers",
+        include_str!("../../../migrations/postgres/0004_answers.sql"),
+    ),
 ];
 
 /// Migrates a database. Several processes may do so at once: one does it, the others find it done.

@@ -134,7 +134,8 @@ UPDATE job SET state = 'terminal', outcome = 'erased', tenant = '', lease_until_
 
 /// Empties attempts. Claim fence: as above.
 pub(in crate::store) const ERASE_ATTEMPTS: &str = "
-UPDATE attempt SET reason = NULL, raw = NULL, raw_call_key = NULL, request_id = NULL
+UPDATE attempt SET reason = NULL, raw = NULL, raw_call_key = NULL, raw_emptied_ms = NULL,
+                   request_id = NULL
  WHERE report_key = $1";
 
 /// Empties results. Fence: the lock on the report, which names none of them any more.

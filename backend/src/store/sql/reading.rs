@@ -74,9 +74,11 @@ SELECT number AS "attempt.number", charged AS "attempt.charged", worker AS "atte
        schema_version AS "attempt.schema_version", provider AS "attempt.provider",
        model AS "attempt.model", request_id AS "attempt.request_id",
        tokens_in AS "attempt.tokens_in", tokens_out AS "attempt.tokens_out",
+       latency_ms AS "attempt.latency_ms",
        started_ms AS "attempt.started_ms", ended_ms AS "attempt.ended_ms",
        outcome AS "attempt.outcome", reason AS "attempt.reason", raw AS "attempt.raw",
-       raw_call_key AS "attempt.raw_call_key", verdict AS "attempt.verdict"
+       raw_call_key AS "attempt.raw_call_key", raw_emptied_ms AS "attempt.raw_emptied_ms",
+       verdict AS "attempt.verdict"
   FROM attempt WHERE report_key = $1 ORDER BY number"#;
 
 /// Reports by state.

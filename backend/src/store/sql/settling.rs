@@ -19,7 +19,8 @@ UPDATE attempt SET outcome = $3, reason = $4, charged = $5, ended_ms = $6,
                    model = CASE WHEN $7 IS NULL THEN model ELSE $8 END,
                    request_id = CASE WHEN $7 IS NULL THEN request_id ELSE $9 END,
                    tokens_in = CASE WHEN $7 IS NULL THEN tokens_in ELSE $10 END,
-                   tokens_out = CASE WHEN $7 IS NULL THEN tokens_out ELSE $11 END
+                   tokens_out = CASE WHEN $7 IS NULL THEN tokens_out ELSE $11 END,
+                   latency_ms = CASE WHEN $7 IS NULL THEN latency_ms ELSE $12 END
  WHERE report_key = $1 AND number = $2 AND outcome IS NULL";
 
 /// Records the verdict on an answer, where it is kept and with the attempt that judged it: it is

@@ -69,7 +69,8 @@ SELECT outcome AS "attempt.outcome", verdict AS "attempt.verdict"
 pub(in crate::store) const UNJUDGED_ANSWER: &str = r#"
 SELECT number AS "attempt.number", raw AS "attempt.raw", provider AS "attempt.provider",
        model AS "attempt.model", request_id AS "attempt.request_id",
-       tokens_in AS "attempt.tokens_in", tokens_out AS "attempt.tokens_out"
+       tokens_in AS "attempt.tokens_in", tokens_out AS "attempt.tokens_out",
+       latency_ms AS "attempt.latency_ms"
   FROM attempt
  WHERE report_key = $1 AND raw_call_key = $2 AND raw IS NOT NULL AND verdict IS NULL
  ORDER BY number DESC LIMIT 1"#;
@@ -99,9 +100,9 @@ UPDATE job SET state = 'running', token = $3, nonce = $4, worker = $5, lease_unt
 
 /// Opens the attempt of a grant. Claim fence: the primary key (report, number).
 pub(in crate::store) const INSERT_ATTEMPT: &str = "
-INSERT INTO attempt (report_key, number, job_id, charged, worker, token, classifier_version,
-                     schema_version, started_ms)
-VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8)";
+INSERT INTO attempt (report_key, number, job_id, charged, worker, token, pipeline,
+                     classifier_version, schema_version, started_ms)
+VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9)";
 
 /// Ends a job instead of granting it: its attempts or its time are spent, or a newer version took
 /// the report's place. Claim fence: the state that was read, under the token that was just raised,
@@ -139,7 +140,7 @@ pub(in crate::store) const HEARTBEAT: &str = concat!("UPDATE job SET lease_until
 /// Keeps an answer. Claim fence: token and nonce.
 pub(in crate::store) const STORE_RAW: &str = concat!(
     "UPDATE attempt SET raw = $6, raw_call_key = $7, provider = $8, model = $9, request_id = $10,
-                        tokens_in = $11, tokens_out = $12
+                        tokens_in = $11, tokens_out = $12, latency_ms = $13
       WHERE report_key = $4 AND number = $5 AND outcome IS NULL
         AND job_id IN (SELECT job_id FROM job",
     held!(),

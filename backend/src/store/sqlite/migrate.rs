@@ -24,6 +24,10 @@ const STEPS: &[(&str, &str)] = &[
         "fairness",
         include_str!("../../../migrations/sqlite/0003_fairness.sql"),
     ),
+    (
+        "answers",
+        include_str!("../../../migrations/sqlite/0004_answers.sql"),
+    ),
 ];
 
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.

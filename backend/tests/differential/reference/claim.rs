@@ -230,6 +230,7 @@ impl Reference {
             outcome: None,
             reason: None,
             raw: None,
+            raw_emptied: None,
             verdict: None,
         };
         report.attempts.push(Attempt { job, view });

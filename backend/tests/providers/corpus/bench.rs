@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use fencepost::{
-    judge::{Rule, Test},
+    judge::{Judge, Rule, Test},
     policy::Policy,
     report::{AttemptOutcome, Outcome, State, WorkerId},
     retry::Backoff,
@@ -92,13 +92,15 @@ impl Bench {
                 schema_version: format!("{name}-schema"),
                 schema_digest: [2; 32],
             },
-            prompt: "Classify it.".into(),
+            judge: Judge {
+                schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
+                prompt: "Classify it.".into(),
+                policy: Policy::default(),
+                review_when,
+            },
             extractor: self.who.at(base_url).into(),
             limiter: Limiter::new(Limits::default(), Arc::default()),
             credential: CredentialName::new(name),
-            schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
-            policy: Policy::default(),
-            review_when,
             max_attempts: 3,
             lease: Duration::from_secs(60),
             call_timeout: Duration::from_secs(45),

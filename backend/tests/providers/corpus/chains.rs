@@ -277,7 +277,7 @@ async fn another_prompt_is_another_extraction_of_the_same_report() {
         let key = bench.ingest("moderation", "1").await;
         assert_eq!(settled(&case).await, Step::Committed(key), "{who:?}");
         let mut pipeline = bench.pipeline("moderation", Asked::Moderation, &server.base_url());
-        "Classify it with care.".clone_into(&mut pipeline.prompt);
+        "Classify it with care.".clone_into(&mut pipeline.judge.prompt);
         "moderation-8".clone_into(&mut pipeline.versions.classifier_version);
         pipeline.versions.classifier_digest = [9; 32];
         let case = bench.case(pipeline).await;
