@@ -8,6 +8,7 @@ mod pause;
 mod people;
 mod probe;
 mod read;
+mod replay;
 mod secret;
 mod send;
 mod serve;
@@ -55,8 +56,9 @@ enum Command {
     Show(read::Show),
     /// List reports, newest first, from the database.
     List(read::List),
-    /// Have a report judged again under the version that its pipeline has now, once per version.
-    Replay(people::Replay),
+    /// Judge a report's kept answer again, by its pipeline as it is now and without a call. Under a
+    /// new classifier_version: have a worker ask the model again, once per version.
+    Replay(replay::Replay),
     /// Empty a report, or all of a tenant, of everything that it says; its key stays.
     Erase(people::Erase),
     /// Copy a live SQLite database to a file that does not exist yet.

@@ -9,6 +9,7 @@ pub mod failpoint;
 pub mod http;
 pub mod judge;
 pub mod policy;
+pub mod replay;
 pub mod report;
 pub mod retry;
 pub mod schema;

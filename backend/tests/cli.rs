@@ -25,6 +25,8 @@ mod pause;
 mod people;
 #[path = "cli/presets.rs"]
 mod presets;
+#[path = "cli/replay.rs"]
+mod replay;
 #[path = "cli/send.rs"]
 mod send;
 #[path = "cli/served.rs"]

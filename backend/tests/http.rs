@@ -16,6 +16,8 @@ mod decisions;
 mod envelope;
 #[path = "http/ingest.rs"]
 mod ingest;
+#[path = "http/replay.rs"]
+mod replay;
 #[path = "http/scripted.rs"]
 mod scripted;
 

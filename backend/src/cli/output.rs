@@ -35,12 +35,40 @@ pub(super) fn line(text: &str) {
 /// A document as one line of JSON on stdout.
 pub(super) fn json(document: &impl Serialize) {
     // The documents are made of strings and numbers: there is none that can't be written.
-    line(&serde_json::to_string(document).unwrap_or_default());
+    line(&escaped(
+        &serde_json::to_string(document).unwrap_or_default(),
+    ));
+}
+
+/// The same JSON, fit for a terminal: JSON escapes the control characters below U+0020 alone, and
+/// those above stand nowhere but in strings.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
 }
 
 /// What went wrong, on stderr.
 pub(super) fn complain(error: &dyn std::fmt::Display) {
     drop(writeln!(std::io::stderr().lock(), "fencepost: {error}"));
+}
+
+/// A text from outside, fit for a terminal: what could steer it is replaced.
+pub(super) fn printable(text: &str) -> String {
+    let visible = |c: char| {
+        if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(visible).collect()
 }
 
 /// Columns as wide as their widest cell, the last one ragged.
@@ -72,6 +100,14 @@ fn aligned(header: &[&str], rows: &[Vec<String>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_steer_a_terminal_is_printed_as_what_it_is_in_json() {
+        let text = "a\u{1b}[2J\u{9b}2J\u{7f}é";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+        assert_eq!(json, r#""a\u001b[2J\u009b2J\u007fé""#);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -1,4 +1,4 @@
-//! `replay` and `erase`, straight on the database: they work while no server does.
+//! `erase`, straight on the database: it works while no server does.
 
 use std::sync::Arc;
 
@@ -13,90 +13,12 @@ use super::{
     read::{open, parse_key},
 };
 use crate::{
-    config::{Environment, Project, process_environment},
-    http::wire::{ReplayWire, ReplayWord},
-    report::State,
-    store::{Cursor, Erasure, Filter, Replayed, Store},
+    config::{Environment, process_environment},
+    store::{Cursor, Erasure, Filter, Store},
 };
 
 /// How many reports are looked up at a time.
 const PAGE_LENGTH: u32 = 500;
-
-/// `replay`
-#[derive(Debug, Args)]
-pub(super) struct Replay {
-    /// The report's key: 64 hexadecimal digits.
-    #[arg(value_parser = parse_key)]
-    key: ReportKey,
-    #[command(flatten)]
-    shape: ShapeFlag,
-}
-
-impl Replay {
-    pub(super) async fn run(self) -> Result<Verdict, CliError> {
-        let mut environment = Environment::new(&process_environment);
-        let project = Project::read(&mut environment);
-        let project = environment.errors.or(project)?;
-        let store = open().await?;
-        let done = self.replay(&*store, &project).await;
-        store.close().await;
-        done
-    }
-
-    async fn replay(&self, store: &dyn Store, project: &Project) -> Result<Verdict, CliError> {
-        let key = self.key;
-        let Some(report) = store.report(key).await? else {
-            return Ok(unknown(key));
-        };
-        let name = &report.summary.pipeline;
-        let versions = project.versions();
-        let version = versions.iter().find(|(pipeline, _)| pipeline == name);
-        let Some((_, version)) = version else {
-            let file = project.file.display();
-            return Err(CliError::Usage(format!(
-                "{file} has no pipeline `{name}`, which the report is for"
-            )));
-        };
-        let who = actor(&Environment::new(&process_environment));
-        let (word, state) = match store.replay(key, version.clone(), who).await? {
-            Replayed::Made => (ReplayWord::Made, State::Accepted),
-            Replayed::Already { state } => (ReplayWord::Already, state),
-            Replayed::Pending => (ReplayWord::Pending, State::Accepted),
-            Replayed::Erased => return Ok(no(&format!("{key} was erased"))),
-            Replayed::Superseded => {
-                return Ok(no(&format!("{key} is not the current version any more")));
-            }
-            Replayed::Unknown => return Ok(unknown(key)),
-        };
-        match (self.shape.shape(), word) {
-            (Shape::Json, _) => {
-                output::json(&ReplayWire::new(key, version.clone(), word, state));
-            }
-            (Shape::Table, ReplayWord::Made) => {
-                output::line(&format!("{key}: to be judged again under {version}"));
-            }
-            (Shape::Table, ReplayWord::Already) => {
-                let state = state.as_str();
-                output::line(&format!("{key}: has a job of {version} already, {state}"));
-            }
-            (Shape::Table, ReplayWord::Pending) => {
-                output::line(&format!(
-                    "{key}: was not begun yet, and will be under {version}"
-                ));
-            }
-        }
-        Ok(Verdict::Done)
-    }
-}
-
-fn no(why: &str) -> Verdict {
-    output::complain(&why);
-    Verdict::No
-}
-
-fn unknown(key: ReportKey) -> Verdict {
-    no(&format!("no report has the key {key}"))
-}
 
 /// `erase`
 #[derive(Debug, Args)]

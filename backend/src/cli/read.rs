@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     CliError, Verdict,
-    output::{self, Shape, ShapeFlag},
+    output::{self, Shape, ShapeFlag, printable},
 };
 use crate::{
     config::{DatabaseUrl, Environment, process_environment},
@@ -241,16 +241,4 @@ fn state(summary: &ReportSummary) -> String {
         Some(outcome) => format!("{}: {outcome}", summary.state.as_str()),
         None => summary.state.as_str().to_owned(),
     }
-}
-
-/// A text from outside, fit for a terminal: what could steer it is replaced.
-fn printable(text: &str) -> String {
-    let visible = |c: char| {
-        if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
-    text.chars().map(visible).collect()
 }

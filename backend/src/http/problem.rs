@@ -7,7 +7,10 @@ use axum::{
 };
 use serde::Serialize;
 
-use crate::report::{Outcome, State};
+use crate::{
+    clock::UnixMillis,
+    report::{Outcome, State},
+};
 
 /// Why a request was not done. The codes are stable; a caller may match on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +52,11 @@ pub enum Problem {
     Erased,
     /// A newer version took the report's place.
     Outdated,
+    /// No answer is left that could be judged again.
+    NoAnswerKept {
+        /// When the last one was emptied, having been kept long enough.
+        emptied: Option<UnixMillis>,
+    },
     /// No such path.
     NotFound,
     /// The path has other methods.
@@ -106,6 +114,7 @@ impl Problem {
             Self::UnknownPipeline => "unknown_pipeline",
             Self::Erased => "erased",
             Self::Outdated => "superseded",
+            Self::NoAnswerKept { .. } => "no_answer_kept",
             Self::NotFound => "not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
@@ -136,7 +145,8 @@ impl Problem {
             | Self::NothingToAccept
             | Self::UnknownPipeline
             | Self::Erased
-            | Self::Outdated => StatusCode::CONFLICT,
+            | Self::Outdated
+            | Self::NoAnswerKept { .. } => StatusCode::CONFLICT,
             Self::InvalidValue(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -171,6 +181,7 @@ impl Problem {
             | Self::UnknownPipeline
             | Self::Erased
             | Self::Outdated
+            | Self::NoAnswerKept { .. }
             | Self::NotFound
             | Self::MethodNotAllowed
             | Self::RequestTimeout
@@ -205,6 +216,16 @@ impl Problem {
             Self::UnknownPipeline => "the report's pipeline is not in this configuration",
             Self::Erased => "the report was erased",
             Self::Outdated => "a newer version took the report's place",
+            Self::NoAnswerKept { emptied: None } => {
+                "no answer of the report is kept under its pipeline's classifier_version; `retry` \
+                 where a person is asked, or another classifier_version, has the model asked again"
+            }
+            Self::NoAnswerKept { emptied: Some(at) } => {
+                return Some(format!(
+                    "the report's answer was kept until {at}; `retry` where a person is asked, or \
+                     another classifier_version, has the model asked again"
+                ));
+            }
             Self::RequestTimeout => "the body did not arrive in time",
             Self::TooLarge { bytes_max } => {
                 return Some(format!("the body is longer than {bytes_max} bytes"));
@@ -255,7 +276,7 @@ impl IntoResponse for Problem {
 mod tests {
     use super::*;
 
-    const ALL: [Problem; 24] = [
+    const ALL: [Problem; 25] = [
         Problem::BadEnvelope,
         Problem::KeyMismatch,
         Problem::HashMismatch,
@@ -273,6 +294,7 @@ mod tests {
         Problem::UnknownPipeline,
         Problem::Erased,
         Problem::Outdated,
+        Problem::NoAnswerKept { emptied: None },
         Problem::NotFound,
         Problem::MethodNotAllowed,
         Problem::RequestTimeout,

@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     config::Pipeline,
+    judge::Judge,
+    replay::Present,
     report::StateWord,
-    schema::Schema,
     store::{Cursor, Filter, Store, StoreError},
 };
 
@@ -40,8 +41,20 @@ pub struct Judged {
     pub classifier_version: String,
     /// What the schema is bound to.
     pub schema_version: String,
-    /// What a corrected result has to fit.
-    pub schema: Arc<Schema>,
+    /// What answers are judged by; a corrected result has to fit its schema.
+    pub judge: Judge,
+}
+
+impl Judged {
+    /// What a report is judged again by.
+    #[must_use]
+    pub fn present(&self) -> Present<'_> {
+        Present {
+            classifier_version: &self.classifier_version,
+            schema_version: &self.schema_version,
+            judge: &self.judge,
+        }
+    }
 }
 
 impl From<&Pipeline> for Judged {
@@ -50,7 +63,7 @@ impl From<&Pipeline> for Judged {
             pipeline: pipeline.name.clone(),
             classifier_version: pipeline.classifier_version.clone(),
             schema_version: pipeline.schema_version.clone(),
-            schema: Arc::clone(&pipeline.schema),
+            judge: pipeline.judge(),
         }
     }
 }

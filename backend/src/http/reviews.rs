@@ -23,6 +23,7 @@ use super::{
     wire::{DecidedWire, ReplayWire, ReplayWord, ReviewPageWire},
 };
 use crate::{
+    replay::{self, Replay},
     report,
     schema::ANSWER_BYTES_MAX,
     store::{Cursor, Decided, Decision, DecisionKind, Replayed},
@@ -153,7 +154,7 @@ async fn correction(
     let report = api.store.report(key).await.map_err(unreadable)?;
     let report = report.ok_or(Problem::UnknownReport)?;
     let judged = api.pipeline(&report.summary.pipeline)?;
-    let valid = judged.schema.read(value.get()).map_err(|invalid| {
+    let valid = judged.judge.schema.read(value.get()).map_err(|invalid| {
         // It names places of the schema, and nothing of the value.
         Problem::InvalidValue(invalid.to_string())
     })?;
@@ -176,8 +177,9 @@ fn refused(rejection: BytesRejection) -> Problem {
     }
 }
 
-/// Has a report judged again under the version that its pipeline has now. There is one job per
-/// version, so that the same request, with an `Idempotency-Key` or without, makes no second one.
+/// Judges a report's last answer again; or has the report judged under the version that its
+/// pipeline has now, if it never was. There is one job per version, so that the same request, with
+/// an `Idempotency-Key` or without, makes no second one.
 pub(super) async fn replay(
     State(api): State<Arc<AdminApi>>,
     Extension(actor): Extension<Actor>,
@@ -186,21 +188,26 @@ pub(super) async fn replay(
     let key = key_of(&key)?;
     let report = api.store.report(key).await.map_err(unreadable)?;
     let report = report.ok_or(Problem::UnknownReport)?;
-    let version = &api.pipeline(&report.summary.pipeline)?.classifier_version;
+    let judged = api.pipeline(&report.summary.pipeline)?;
     let who = actor.name().to_owned();
-    let replayed = api.store.replay(key, version.clone(), who).await;
-    let (status, word, state) = match replayed.map_err(unreadable)? {
-        Replayed::Made => (
-            StatusCode::ACCEPTED,
-            ReplayWord::Made,
-            report::State::Accepted,
-        ),
-        Replayed::Already { state } => (StatusCode::OK, ReplayWord::Already, state),
-        Replayed::Pending => (StatusCode::OK, ReplayWord::Pending, report::State::Accepted),
-        Replayed::Erased => return Err(Problem::Erased),
-        Replayed::Superseded => return Err(Problem::Outdated),
-        Replayed::Unknown => return Err(Problem::UnknownReport),
-    };
-    let document = ReplayWire::new(key, version.clone(), word, state);
-    Ok((status, Json(document)))
+    let replayed = replay::replay(&*api.store, report, judged.present(), who).await;
+    let version = judged.classifier_version.clone();
+    let document = |word, state| Json(ReplayWire::new(key, version.clone(), word, state));
+    let accepted = report::State::Accepted;
+    Ok(match replayed.map_err(unreadable)? {
+        Replay::Judged(again) => {
+            let schema_version = &judged.schema_version;
+            let document = ReplayWire::judged(key, version, *again, schema_version);
+            (StatusCode::OK, Json(document))
+        }
+        Replay::Job(Replayed::Made) => (StatusCode::ACCEPTED, document(ReplayWord::Made, accepted)),
+        Replay::Job(Replayed::Already { state }) => {
+            (StatusCode::OK, document(ReplayWord::Already, state))
+        }
+        Replay::Job(Replayed::Pending) => (StatusCode::OK, document(ReplayWord::Pending, accepted)),
+        Replay::NothingKept { emptied } => return Err(Problem::NoAnswerKept { emptied }),
+        Replay::Job(Replayed::Erased) => return Err(Problem::Erased),
+        Replay::Job(Replayed::Superseded) => return Err(Problem::Outdated),
+        Replay::Job(Replayed::Unknown) => return Err(Problem::UnknownReport),
+    })
 }

@@ -3,6 +3,7 @@
 //! are RFC 3339 in UTC.
 
 mod people;
+mod replay;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,10 @@ use fencepost_identity::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-pub use self::people::{DecidedWire, OpenReviewWire, ReplayWire, ReplayWord, ReviewPageWire};
+pub use self::{
+    people::{DecidedWire, OpenReviewWire, ReviewPageWire},
+    replay::{ReplayWire, ReplayWord, verdict_word},
+};
 use super::reports::Judged;
 use crate::{
     clock::UnixMillis,

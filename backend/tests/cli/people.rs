@@ -1,18 +1,15 @@
-//! `replay` and `erase`.
-
-use std::time::{Duration, Instant};
+//! `erase`, and what became of what was erased.
 
 use fencepost_identity::identity::{ReportId, Tenant};
 use serde_json::{Value, json};
 
 use super::{
     Place,
-    bindings::with_another_prompt,
     served::{Server, TEXT, client, envelope},
 };
 
 /// A place with one report that was judged, and no server any more; and the report's key.
-async fn judged() -> (Place, String) {
+pub(super) async fn judged() -> (Place, String) {
     let place = Place::new();
     let server = Server::start(&place, &[]);
     let client = client();
@@ -102,42 +99,6 @@ async fn a_tenant_is_erased_and_no_other() {
     let nothing = place.run(&["erase", "--tenant", "acme"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""));
     assert!(nothing.stderr.contains("no report of this tenant"));
-}
-
-#[tokio::test]
-async fn a_replay_is_made_once_per_version() {
-    let (place, key) = judged().await;
-    let same = place.run(&["replay", &key]);
-    assert_eq!(same.code, Some(0));
-    assert!(
-        same.stdout
-            .contains("has a job of moderation-7 already, ready_for_review"),
-        "{same:?}"
-    );
-    let place = with_another_prompt(place);
-    let config = place.folder.path().join("fencepost.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(&config, text.replace("moderation-7\"", "moderation-8\"")).unwrap();
-    let made = place.run(&["replay", &key, "--json"]).json();
-    let document = json!({
-        "report_key": key, "classifier_version": "moderation-8", "replay": "made",
-        "state": "accepted", "outcome": null,
-    });
-    assert_eq!(made, document);
-    let again = place.run(&["replay", &key, "--json"]).json();
-    assert_eq!(again["replay"], "already");
-    let server = Server::start(&place, &[]);
-    let client = client();
-    let begun = Instant::now();
-    loop {
-        let (_, report) = server.ask(&client, &format!("/v1/reports/{key}")).await;
-        if report["classifier_version"] == "moderation-8" {
-            assert_eq!(report["attempt_count"], "2");
-            break;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{report}");
-    }
-    assert_eq!(server.stop().code, Some(0));
 }
 
 #[test]

@@ -111,6 +111,15 @@ impl Server {
         (response.status().as_u16(), response.json().await.unwrap())
     }
 
+    pub(super) async fn tell(&self, client: &Client, path: &str, body: &Value) -> (u16, Value) {
+        let request = client
+            .post(format!("{}{path}", self.admin))
+            .bearer_auth(ADMIN_TOKEN)
+            .header("idempotency-key", "one");
+        let response = request.body(body.to_string()).send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    }
+
     /// Asks until the report has come to rest or waits for a person.
     pub(super) async fn settled(&self, client: &Client, key: &str) -> Value {
         let rests = |report: &Value| {

@@ -6,17 +6,20 @@ use axum::{Router, body::Body, http::Request};
 use fencepost::{
     config::Role,
     http::{AdminApi, Health, Judged, Versions, admin_router},
+    judge::{Judge, Rule, Test},
+    policy::Policy,
     report::{Nonce, ReviewReason, WorkerId},
     schema::Schema,
     secret::Secret,
     store::{
-        Claim, ClaimRequest, Commit, Commitment, CredentialName, NewReport, PipelineTerms,
+        Claim, ClaimRequest, Commit, Commitment, CredentialName, Lease, NewReport, PipelineTerms,
         SqliteOptions, SqliteStore, Store,
     },
 };
 use fencepost_identity::{
     identity::{Identity, Namespace, ReportId, Tenant, Version},
     key::{InputHash, MappingDigest, ReportKey},
+    pointer::Pointer,
 };
 use serde_json::{Value, json};
 
@@ -25,14 +28,14 @@ use super::{Answer, call};
 const TOKEN: &str = "admin-canary-0123456789";
 const SCHEMA: &str = include_str!("../../schemas/moderation-v3.json");
 
-struct Place {
+pub(super) struct Place {
     _folder: tempfile::TempDir,
-    store: Arc<dyn Store>,
-    router: Router,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) router: Router,
 }
 
 impl Place {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("fencepost.db");
         let options = SqliteOptions::default();
@@ -45,15 +48,14 @@ impl Place {
         }
     }
 
-    /// A report whose result waits for a person.
-    async fn in_review(&self, id: &str) -> ReportKey {
+    /// A report that a worker has a lease of.
+    pub(super) async fn granted(&self, id: &str) -> Lease {
         let identity = Identity {
             tenant: Tenant::new("acme").unwrap(),
             namespace: Namespace::new("issues").unwrap(),
             report_id: ReportId::new(id).unwrap(),
             version: Version::Event,
         };
-        let key = identity.report_key();
         let report = NewReport {
             identity,
             input_hash: InputHash::from_bytes([1; 32]),
@@ -82,13 +84,20 @@ impl Place {
         let Claim::Granted(grant) = self.store.claim(request).await.unwrap() else {
             unreachable!("nobody else claims")
         };
+        grant.lease
+    }
+
+    /// A report whose result waits for a person. Its answer was not kept.
+    pub(super) async fn in_review(&self, id: &str) -> ReportKey {
+        let lease = self.granted(id).await;
+        let key = lease.report();
         let value = Commitment {
             value: value(0.5).to_string(),
             review: Some(ReviewReason::Policy.into()),
             remark: None,
             call: None,
         };
-        let commit = self.store.commit(grant.lease, value).await.unwrap();
+        let commit = self.store.commit(lease, value).await.unwrap();
         assert!(matches!(commit, Commit::InReview(_)));
         key
     }
@@ -98,7 +107,7 @@ impl Place {
         post(&self.router, &path, body).await
     }
 
-    async fn report(&self, key: ReportKey) -> Value {
+    pub(super) async fn report(&self, key: ReportKey) -> Value {
         get(&self.router, &format!("/v1/reports/{key}")).await.body
     }
 }
@@ -107,12 +116,29 @@ fn value(confidence: f64) -> Value {
     json!({"category": "spam", "confidence": confidence, "needsHumanReview": false})
 }
 
-fn router(store: &Arc<dyn Store>, classifier_version: &str) -> Router {
+pub(super) fn router(store: &Arc<dyn Store>, classifier_version: &str) -> Router {
+    router_with(store, classifier_version, ("moderation-v3", SCHEMA))
+}
+
+/// The router of a process that has this schema under this version.
+pub(super) fn router_with(
+    store: &Arc<dyn Store>,
+    classifier_version: &str,
+    (schema_version, schema): (&str, &str),
+) -> Router {
     let judged = Judged {
         pipeline: "moderation".to_owned(),
         classifier_version: classifier_version.to_owned(),
-        schema_version: "moderation-v3".to_owned(),
-        schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
+        schema_version: schema_version.to_owned(),
+        judge: Judge {
+            schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
+            prompt: "Classify it.".to_owned(),
+            policy: Policy::default(),
+            review_when: vec![Rule {
+                pointer: Pointer::new("/confidence").unwrap(),
+                test: Test::Below(0.7),
+            }],
+        },
     };
     let versions = Versions::Bound(Vec::new());
     let health = Arc::new(Health::new(Arc::clone(store), versions, Role::All));
@@ -120,12 +146,12 @@ fn router(store: &Arc<dyn Store>, classifier_version: &str) -> Router {
     admin_router(api, Secret::new(TOKEN), health)
 }
 
-async fn get(router: &Router, path: &str) -> Answer {
+pub(super) async fn get(router: &Router, path: &str) -> Answer {
     let request = Request::get(path).header("authorization", format!("Bearer {TOKEN}"));
     call(router, request.body(Body::empty()).unwrap()).await
 }
 
-async fn post(router: &Router, path: &str, body: impl ToString) -> Answer {
+pub(super) async fn post(router: &Router, path: &str, body: impl ToString) -> Answer {
     let request = Request::post(path)
         .header("authorization", format!("Bearer {TOKEN}"))
         .header("idempotency-key", "one");
@@ -262,35 +288,6 @@ async fn what_is_no_decision_is_refused_and_changes_nothing() {
     let answer = post(&place.router, "/v1/reviews/x/decision", "{}").await;
     assert_eq!((answer.status, answer.code()), (400, "bad_parameter"));
     assert_eq!(place.report(key).await, before);
-}
-
-#[tokio::test]
-async fn a_replay_makes_one_job_per_version() {
-    let place = Place::new().await;
-    let key = place.in_review("1").await;
-    let path = format!("/v1/reports/{key}/replay");
-    let same = post(&place.router, &path, "").await;
-    let word = |answer: &Answer| answer.body["replay"].as_str().unwrap().to_owned();
-    assert_eq!((same.status, word(&same).as_str()), (200, "already"));
-    assert_eq!(same.body["state"], "ready_for_review");
-    let newer = router(&place.store, "moderation-8");
-    for (status, expected) in [(202, "made"), (200, "already"), (200, "already")] {
-        let answer = post(&newer, &path, "").await;
-        assert_eq!((answer.status, word(&answer).as_str()), (status, expected));
-        assert_eq!(answer.body["classifier_version"], "moderation-8");
-        assert_eq!(answer.body["state"], "accepted");
-    }
-    place.store.erase(key, "kim".to_owned()).await.unwrap();
-    let erased = post(&newer, &path, "").await;
-    assert_eq!((erased.status, erased.code()), (409, "erased"));
-    let report = place.report(key).await;
-    assert_eq!(
-        (&report["identity"], &report["outcome"]),
-        (&Value::Null, &json!("erased"))
-    );
-    let unknown = format!("/v1/reports/{}/replay", "0".repeat(64));
-    let unknown = post(&newer, &unknown, "").await;
-    assert_eq!((unknown.status, unknown.code()), (404, "unknown_report"));
 }
 
 #[tokio::test]
