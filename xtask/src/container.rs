@@ -63,20 +63,17 @@ fn try_out(engine: &Engine, root: &Path, programs: &Programs, folder: &Path) -> 
         target,
         &events,
     )?;
-    let fencepost = || {
-        let mut command = programs.fencepost(root);
-        command.envs(secrets.of_senders());
-        command
-    };
     let courier = Courier {
         root,
-        fencepost: &fencepost,
+        programs,
+        secrets: &secrets,
         edge: &edge.url,
     };
     let sample = deliver::samples(root)?
         .into_iter()
         .next()
-        .context("there is a sample")?;
+        .context("there is a sample")?
+        .parcel(root)?;
     let before = courier.deliver(&sample)?;
     ensure!(
         before.accepted == 1,

@@ -8,9 +8,11 @@ mod chaos;
 mod component;
 mod container;
 mod install;
+mod model;
 mod postgres;
 mod process;
 mod programs;
+mod real_model;
 mod test;
 mod toolchain;
 mod up;
@@ -27,7 +29,7 @@ use clap::{Args, Parser};
 use chaos::{Chaos, Database};
 use install::Consent;
 use test::Ran;
-use up::{Options, Then};
+use up::{Extractor, Options, Then};
 
 /// Builds, tries out and tests fencepost.
 #[derive(Parser)]
@@ -41,6 +43,9 @@ enum Command {
         /// Where the edge listens; 127.0.0.1:3000 if that is free
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<SocketAddr>,
+        /// Ask a small model on this machine, which is got once (180 MB), and not the baseline
+        #[arg(long)]
+        real_model: bool,
         #[command(flatten)]
         install: Install,
     },
@@ -49,6 +54,10 @@ enum Command {
         /// Run the end-to-end part under this Spin too
         #[arg(long, value_name = "PATH")]
         spin: Option<PathBuf>,
+        /// Run, of all parts, the one alone that no CI runs: the whole chain with a small model on
+        /// this machine, which is got once (180 MB)
+        #[arg(long, conflicts_with = "spin")]
+        real_model: bool,
         #[command(flatten)]
         install: Install,
     },
@@ -117,17 +126,29 @@ fn run(command: Command) -> Result<()> {
         Command::Up {
             exit,
             listen,
+            real_model,
             install,
         } => {
+            let extractor = if real_model {
+                Extractor::Model(model::set_up(&root, install.consent())?)
+            } else {
+                Extractor::Baseline
+            };
             let programs = programs::build(&root, install.consent())?;
             let options = Options {
                 then: if exit { Then::Stop } else { Then::Stay },
+                extractor,
                 listen,
                 spin: None,
             };
             up::run(&root, &programs, &options)
         }
-        Command::Test { spin, install } => test::run_all(&root, spin, install.consent()),
+        Command::Test {
+            real_model: true,
+            install,
+            ..
+        } => test::run_real_model(&root, install.consent()),
+        Command::Test { spin, install, .. } => test::run_all(&root, spin, install.consent()),
         Command::Chaos {
             minutes,
             seed,

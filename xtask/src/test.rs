@@ -1,6 +1,7 @@
 //! `test`: everything that CI runs, step by step, until the first one that fails.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -10,8 +11,8 @@ use crate::install::Consent;
 use crate::postgres::{self, Servers};
 use crate::process::run;
 use crate::programs::{self, Programs};
-use crate::up::{self, Options, Then};
-use crate::{container, toolchain};
+use crate::up::{self, Extractor, Options, Then};
+use crate::{container, model, real_model, toolchain};
 
 /// How a step ended, if it did not fail.
 pub(crate) enum Ran {
@@ -34,6 +35,21 @@ struct Report {
 pub(crate) fn run_all(root: &Path, spin: Option<PathBuf>, consent: Consent) -> Result<()> {
     let mut report = Report { steps: Vec::new() };
     let outcome = steps(root, spin, consent, &mut report);
+    report.print();
+    outcome
+}
+
+/// Runs the part alone that asks a real model.
+pub(crate) fn run_real_model(root: &Path, consent: Consent) -> Result<()> {
+    let mut report = Report { steps: Vec::new() };
+    let outcome = report.step("real model", || {
+        // First, since what is missing is then told before anything takes its time.
+        let model = model::set_up(root, consent)?;
+        model_server(root)?;
+        let programs = programs::build(root, consent)?;
+        real_model::run(root, &programs, model)?;
+        Ok(Ran::Done)
+    });
     report.print();
     outcome
 }
@@ -76,6 +92,7 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
             &programs,
             &Options {
                 then: Then::Stop,
+                extractor: Extractor::Baseline,
                 listen: None,
                 spin,
             },
@@ -87,7 +104,20 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
     report.step("spin", || match spin {
         None => Ok(Ran::Not("no --spin PATH".to_owned())),
         Some(spin) => up(Some(spin)),
-    })
+    })?;
+    report.step("server of the real model", || model_server(root))?;
+    report.step("real model", || Ok(Ran::Not("no --real-model".to_owned())))
+}
+
+/// The server without its model, which needs nothing but Node.
+fn model_server(root: &Path) -> Result<Ran> {
+    let node = match model::node() {
+        Ok(node) => node,
+        Err(missing) => return Ok(Ran::Not(missing.to_string())),
+    };
+    let folder = root.join("xtask/real-model");
+    run(Command::new(node).current_dir(folder).arg("--test"))?;
+    Ok(Ran::Done)
 }
 
 /// The file that knows Spin is compiled for the component's target alone.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::model::{self, Model, Server};
 use crate::process::on_path;
 use crate::programs::Programs;
 use admin::{Admin, Report};
@@ -24,6 +25,10 @@ use table::Row;
 
 /// More than the baseline extractor ever needs for a handful of reports.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
+/// More than a model needs for one after the other, on a machine that is busy besides.
+const SETTLE_LIMIT_MODEL: Duration = Duration::from_secs(900);
+/// As the shipped pipeline says.
+pub(crate) const ATTEMPTS_MAX: u64 = 3;
 
 /// What follows the proof.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,20 +38,32 @@ pub(crate) enum Then {
     Stop,
 }
 
+/// Who is asked about the reports.
+pub(crate) enum Extractor {
+    /// The one that the shipped configuration names.
+    Baseline,
+    Model(Model),
+}
+
 /// What the caller may choose.
 pub(crate) struct Options {
     pub(crate) then: Then,
+    pub(crate) extractor: Extractor,
     /// Where the edge listens.
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) spin: Option<PathBuf>,
 }
 
 /// What stands behind the URLs that are printed at the end.
-struct Running {
+pub(crate) struct Running {
     edge: Edge,
     backend: Backend,
+    /// After the backend, which asks it.
+    pub(crate) model: Option<Server>,
     secrets: Secrets,
-    folder: PathBuf,
+    /// The configuration, database and logs of this run.
+    pub(crate) folder: PathBuf,
+    configuration: PathBuf,
 }
 
 /// Starts, delivers, proves, and says where to look.
@@ -56,11 +73,7 @@ pub(crate) fn run(root: &Path, programs: &Programs, options: &Options) -> Result
     let keys = prove(root, programs, &running, &events)
         .with_context(|| format!("database and logs stand in {}", running.folder.display()))?;
     match options.then {
-        Then::Stop => {
-            let folder = running.folder.clone();
-            drop(running);
-            fs::remove_dir_all(folder)?;
-        }
+        Then::Stop => running.clear_away()?,
         Then::Stay => {
             println!("{}", where_to_look(programs, &running, &keys));
             events.until_interrupted()?;
@@ -73,7 +86,13 @@ pub(crate) fn run(root: &Path, programs: &Programs, options: &Options) -> Result
     Ok(())
 }
 
-fn start(root: &Path, programs: &Programs, options: &Options, events: &Events) -> Result<Running> {
+/// Starts all of it, each program after what it needs.
+pub(crate) fn start(
+    root: &Path,
+    programs: &Programs,
+    options: &Options,
+    events: &Events,
+) -> Result<Running> {
     let runner = match options.spin.clone().or_else(|| on_path("spin")) {
         Some(spin) => Runner::Spin(spin),
         None => Runner::Bundled,
@@ -92,7 +111,21 @@ fn start(root: &Path, programs: &Programs, options: &Options, events: &Events) -
     let folder = new_folder(root, "up")?;
     let secrets = Secrets::new()?;
     let addresses = (port(8080)?, port(8081)?);
-    let fencepost = programs.fencepost(root);
+    let shipped = root.join("fencepost.toml");
+    let (model, configuration) = match &options.extractor {
+        Extractor::Baseline => (None, shipped),
+        Extractor::Model(model) => {
+            let server = Server::start(model, port(8082)?, &folder, events)?;
+            println!("model: {} answers questions", server.base_url());
+            let text = fs::read_to_string(shipped)?;
+            let text = model::configuration(&text, root, &server.base_url())?;
+            let file = folder.join("fencepost.toml");
+            fs::write(&file, text)?;
+            (Some(server), file)
+        }
+    };
+    let mut fencepost = programs.fencepost(root);
+    fencepost.env("FENCEPOST_CONFIG", &configuration);
     let backend = Backend::start(fencepost, &folder, &secrets, addresses, events)?;
     println!(
         "backend: {} takes reports in, {} answers questions",
@@ -114,49 +147,82 @@ fn start(root: &Path, programs: &Programs, options: &Options, events: &Events) -
     Ok(Running {
         edge,
         backend,
+        model,
         secrets,
         folder,
+        configuration,
     })
+}
+
+impl Running {
+    /// Delivers to its edge.
+    pub(crate) fn courier<'a>(&'a self, root: &'a Path, programs: &'a Programs) -> Courier<'a> {
+        Courier {
+            root,
+            programs,
+            secrets: &self.secrets,
+            edge: &self.edge.url,
+        }
+    }
+
+    /// Asks its backend.
+    pub(crate) fn admin(&self) -> Admin {
+        Admin::new(self.backend.admin.clone(), self.secrets.admin_token.clone())
+    }
+
+    /// Waits until the machine is done with these reports.
+    pub(crate) fn settle(&self, keys: &BTreeSet<String>, events: &Events) -> Result<()> {
+        let admin = self.admin();
+        let limit = match self.model {
+            None => SETTLE_LIMIT,
+            Some(_) => SETTLE_LIMIT_MODEL,
+        };
+        stage::wait_until(events, limit, "not every report is settled", || {
+            keys.iter()
+                .all(|key| admin.report(key).is_ok_and(|r| r.is_settled()))
+        })
+    }
+
+    /// How often it may ask about one report. A model may answer what has to be asked again.
+    fn attempts_max(&self) -> u64 {
+        match self.model {
+            None => 1,
+            Some(_) => ATTEMPTS_MAX,
+        }
+    }
+
+    /// Stops all of it, and leaves nothing.
+    pub(crate) fn clear_away(self) -> Result<()> {
+        let folder = self.folder.clone();
+        drop(self);
+        Ok(fs::remove_dir_all(folder)?)
+    }
 }
 
 /// Delivers every sample over and over, and checks that each became what it should. Returns the
 /// reports' keys.
-fn prove(
+pub(crate) fn prove(
     root: &Path,
     programs: &Programs,
     running: &Running,
     events: &Events,
 ) -> Result<BTreeSet<String>> {
-    let secrets = &running.secrets;
-    let fencepost = || {
-        let mut command = programs.fencepost(root);
-        command.envs(secrets.of_senders());
-        command
-    };
-    let courier = Courier {
-        root,
-        fencepost: &fencepost,
-        edge: &running.edge.url,
-    };
+    let courier = running.courier(root, programs);
     println!(
         "Delivering each sample ten times at once, and once more with other headers and bytes"
     );
     let samples = deliver::samples(root)?;
     let mut delivered = Vec::new();
     for sample in &samples {
-        delivered.push((sample, courier.deliver(sample)?));
+        delivered.push((sample, courier.deliver(&sample.parcel(root)?)?));
     }
-    let admin = Admin::new(running.backend.admin.clone(), secrets.admin_token.clone());
     let keys: BTreeSet<String> = delivered
         .iter()
         .flat_map(|(_, answers)| answers.report_keys.clone())
         .collect();
-    let settled = || {
-        keys.iter()
-            .all(|key| admin.report(key).is_ok_and(|r| r.is_settled()))
-    };
-    stage::wait_until(events, SETTLE_LIMIT, "not every report is settled", settled)?;
+    running.settle(&keys, events)?;
 
+    let admin = running.admin();
     let mut rows = Vec::new();
     let mut verdicts = Vec::new();
     let mut seen = BTreeSet::new();
@@ -169,7 +235,7 @@ fn prove(
             .map(|key| admin.report(key))
             .collect::<Result<Vec<_>>>()?;
         rows.push(row(sample, answers, &reports)?);
-        verdicts.push(judge(sample, answers, &reports));
+        verdicts.push(judge(sample, answers, &reports, running.attempts_max()));
     }
     println!("\n{}\n", table::render(&rows));
     verdicts.into_iter().collect::<Result<Vec<()>>>()?;
@@ -201,7 +267,7 @@ fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
 }
 
 /// `reports` are those that no earlier sample had become.
-fn judge(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<()> {
+fn judge(sample: &Sample, answers: &Answers, reports: &[Report], attempts_max: u64) -> Result<()> {
     let file = &sample.file;
     let all = answers.deliveries;
     let (accepted, duplicates, ignored) = (answers.accepted, answers.duplicates, answers.ignored);
@@ -223,7 +289,8 @@ fn judge(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<()> {
                 "{file} came to nothing ({state})"
             );
             let extractions = report.extractions()?;
-            ensure!(extractions <= 1, "{file} was extracted {extractions} times");
+            let as_it_may = extractions <= attempts_max;
+            ensure!(as_it_may, "{file} was extracted {extractions} times");
             Ok(())
         }
         (_, reports) => bail!("{file} became {} records", reports.len()),
@@ -241,6 +308,10 @@ fn where_to_look(programs: &Programs, running: &Running, keys: &BTreeSet<String>
         format!(
             "  export FENCEPOST_DATABASE_URL={}",
             database_url(&running.folder)
+        ),
+        format!(
+            "  export FENCEPOST_CONFIG={}",
+            running.configuration.display()
         ),
         format!("  {} list", programs.backend.display()),
     ];

@@ -5,7 +5,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
-use ureq::Agent;
+use ureq::http::Response;
+use ureq::{Agent, Body};
 
 /// The backend's admin listener, seen by somebody with the first token.
 pub(crate) struct Admin {
@@ -53,19 +54,11 @@ impl Admin {
         Ok(page.reports.len())
     }
 
-    fn get<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<T> {
-        let url = format!("{}{path}", self.url);
+    /// The JSON document at `path`.
+    pub(crate) fn get<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<T> {
         let bearer = format!("Bearer {}", self.token);
-        let mut answer = self
-            .agent
-            .get(&url)
-            .header("authorization", &bearer)
-            .call()?;
-        let body = answer.body_mut().read_to_string()?;
-        if answer.status() != 200 {
-            bail!("GET {path} answered {}: {body}", answer.status());
-        }
-        serde_json::from_str(&body).with_context(|| format!("GET {path} answered: {body}"))
+        let request = self.agent.get(format!("{}{path}", self.url));
+        read(path, request.header("authorization", &bearer).call()?)
     }
 }
 
@@ -91,6 +84,19 @@ impl Report {
             .parse()
             .context("attempt_count is a number")
     }
+}
+
+/// The JSON document at `url`, where anybody may ask.
+pub(crate) fn get<T: for<'de> Deserialize<'de>>(url: &str) -> Result<T> {
+    read(url, agent().get(url).call()?)
+}
+
+fn read<T: for<'de> Deserialize<'de>>(what: &str, mut answer: Response<Body>) -> Result<T> {
+    let body = answer.body_mut().read_to_string()?;
+    if answer.status() != 200 {
+        bail!("GET {what} answered {}: {body}", answer.status());
+    }
+    serde_json::from_str(&body).with_context(|| format!("GET {what} answered: {body}"))
 }
 
 /// Whether `url` answers with 200.

@@ -3,11 +3,14 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::stage::Secrets;
+use crate::programs::Programs;
 
 /// How often the same bytes are delivered at once.
 const TIMES: &str = "10";
@@ -33,6 +36,16 @@ pub(crate) enum Becomes {
     Nothing,
 }
 
+/// What a sender delivers.
+pub(crate) struct Parcel {
+    /// As people are told of it.
+    pub(crate) label: String,
+    source: String,
+    /// What `fencepost send` is told besides.
+    options: Vec<String>,
+    payload: Vec<u8>,
+}
+
 /// What the edge answered to deliveries; `fencepost send --json` prints one.
 #[derive(Default, Deserialize)]
 pub(crate) struct Answers {
@@ -43,11 +56,12 @@ pub(crate) struct Answers {
     pub(crate) report_keys: Vec<String>,
 }
 
-/// Delivers samples to an edge.
+/// Delivers to an edge.
 pub(crate) struct Courier<'a> {
     pub(crate) root: &'a Path,
-    /// `fencepost` with its configuration and the senders' secrets.
-    pub(crate) fencepost: &'a dyn Fn() -> Command,
+    pub(crate) programs: &'a Programs,
+    /// Those of the senders among them sign.
+    pub(crate) secrets: &'a Secrets,
     pub(crate) edge: &'a str,
 }
 
@@ -58,38 +72,64 @@ pub(crate) fn samples(root: &Path) -> Result<Vec<Sample>> {
     serde_json::from_slice(&text).with_context(|| format!("{} is not as expected", file.display()))
 }
 
+impl Sample {
+    /// As GitHub delivers it.
+    pub(crate) fn parcel(&self, root: &Path) -> Result<Parcel> {
+        let header = format!("x-github-event: {}", self.event);
+        Ok(Parcel {
+            label: self.file.clone(),
+            source: self.source.clone(),
+            options: vec!["--header".to_owned(), header],
+            payload: fs::read(root.join("samples/github").join(&self.file))?,
+        })
+    }
+}
+
+impl Parcel {
+    /// A report of a tenant's own program, as the source `reports` takes it.
+    pub(crate) fn report(tenant: &str, id: &str, text: &str) -> Self {
+        Self {
+            label: id.to_owned(),
+            source: "reports".to_owned(),
+            options: vec!["--tenant".to_owned(), tenant.to_owned()],
+            payload: json!({"id": id, "revision": 1, "text": text})
+                .to_string()
+                .into_bytes(),
+        }
+    }
+}
+
 impl Courier<'_> {
-    /// The sample ten times at once, then once more with other headers and another member order.
-    pub(crate) fn deliver(&self, sample: &Sample) -> Result<Answers> {
-        let payload = fs::read(self.root.join("samples/github").join(&sample.file))?;
-        let other = reordered(serde_json::from_slice(&payload)?);
-        let mut answers = self.send(
-            sample,
-            &payload,
-            &["--times", TIMES, "--concurrency", TIMES],
-        )?;
+    /// It ten times at once, then once more with other headers and another member order.
+    pub(crate) fn deliver(&self, parcel: &Parcel) -> Result<Answers> {
+        let payload = &parcel.payload;
+        let other = reordered(serde_json::from_slice(payload)?);
+        let mut answers =
+            self.send(parcel, payload, &["--times", TIMES, "--concurrency", TIMES])?;
         let headers = [
             "--header",
             "user-agent: somebody-else/1",
             "--header",
             "x-attempt: 11",
         ];
-        let once_more = self.send(sample, &serde_json::to_vec(&other)?, &headers)?;
+        let once_more = self.send(parcel, &serde_json::to_vec(&other)?, &headers)?;
         answers.add(once_more);
         Ok(answers)
     }
 
-    fn send(&self, sample: &Sample, payload: &[u8], options: &[&str]) -> Result<Answers> {
-        let mut child = (self.fencepost)()
+    fn send(&self, parcel: &Parcel, payload: &[u8], options: &[&str]) -> Result<Answers> {
+        let mut fencepost = self.programs.fencepost(self.root);
+        let mut child = fencepost
+            .envs(self.secrets.of_senders())
             .args([
                 "send",
                 "--json",
                 "--url",
                 self.edge,
                 "--source",
-                &sample.source,
+                &parcel.source,
             ])
-            .args(["--header", &format!("x-github-event: {}", sample.event)])
+            .args(&parcel.options)
             .args(options)
             .arg("-")
             .stdin(Stdio::piped())
@@ -105,7 +145,7 @@ impl Courier<'_> {
         if !output.status.success() {
             bail!(
                 "not every delivery of {} was answered with a 2xx: {said}",
-                sample.file
+                parcel.label
             );
         }
         serde_json::from_str(&said).with_context(|| format!("`fencepost send` said: {said}"))

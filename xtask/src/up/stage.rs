@@ -185,7 +185,8 @@ pub(crate) fn wait_until(
     Ok(())
 }
 
-fn text(document: &Value, member: &str) -> Result<String> {
+/// A member of what a program announced.
+pub(crate) fn text(document: &Value, member: &str) -> Result<String> {
     let value = document.get(member).and_then(Value::as_str);
     Ok(value
         .with_context(|| format!("no `{member}` in {document}"))?
