@@ -35,6 +35,16 @@ const WALLS: &[(&str, &[&str], &str)] = &[
     ),
     ("wasmtime", &["edge/host"], "only the host runs components"),
     (
+        "aws_sdk_bedrockruntime",
+        &["backend/src/extractor/bedrock"],
+        "one provider's library stays with it",
+    ),
+    (
+        "aws_config",
+        &["backend/src/extractor/bedrock"],
+        "one provider's library stays with it",
+    ),
+    (
         "SystemTime::now",
         &["backend/src/clock.rs", "edge/src/component.rs"],
         "time is an argument",
@@ -431,6 +441,29 @@ fn the_image_is_built_from_every_crate() {
     assert!(crates > 5, "the members were not found");
 }
 
+/// Whoever runs the image need not know what a program can be built without, and all of it is
+/// tested.
+#[test]
+fn the_image_and_the_tests_have_every_provider() {
+    let file = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest = file("backend/Cargo.toml");
+    let features = manifest.split_once("[features]").unwrap().1;
+    let features = features.split_once("\n[").unwrap().0;
+    let named = features.lines().filter_map(|line| line.split_once(" = ["));
+    let providers: Vec<_> = named
+        .map(|(name, _)| name)
+        .filter(|name| *name != "failpoints")
+        .collect();
+    assert!(!providers.is_empty(), "the features were not found");
+    let image = format!("--features {} ", providers.join(","));
+    assert!(file("deploy/Containerfile").contains(&image), "{image}");
+    let tested: Vec<_> = providers
+        .iter()
+        .map(|name| format!("fencepost/{name}"))
+        .collect();
+    let tested = format!("FEATURES: &str = \"{}\";", tested.join(","));
+    assert!(file("xtask/src/programs.rs").contains(&tested), "{tested}");
+}
 /// What identity takes of `std` all the same, where, and why that is no I/O.
 const IDENTITY_TAKES: &[(&str, &str)] = &[
     // The decoder of gzip is a reader of bytes in memory.

@@ -5,6 +5,8 @@
 
 pub mod anthropic;
 pub mod baseline;
+#[cfg(feature = "bedrock")]
+pub mod bedrock;
 mod client;
 pub mod gemini;
 pub mod openai;

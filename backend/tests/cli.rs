@@ -5,6 +5,9 @@
     reason = "a test that meets what it does not expect ends there"
 )]
 
+#[cfg(feature = "bedrock")]
+#[path = "cli/aws.rs"]
+mod aws;
 #[path = "cli/bindings.rs"]
 mod bindings;
 #[path = "cli/check.rs"]

@@ -19,8 +19,13 @@ pub(crate) struct Programs {
     pub(crate) host: PathBuf,
 }
 
-/// Builds what is missing or out of date, and no more than runs. The two native programs are built
-/// without optimisation: that is the shortest way to a first start, and fast enough for trying out.
+/// What is tested beside the default: the providers whose own libraries take their time to build.
+/// Every step has the same ones, so that nothing is compiled twice.
+pub(crate) const FEATURES: &str = "fencepost/bedrock";
+
+/// Builds what is missing or out of date, and no more than runs: not [`FEATURES`]. The two native
+/// programs are built without optimisation: that is the shortest way to a first start, and fast
+/// enough for trying out.
 pub(crate) fn build(root: &Path, consent: Consent) -> Result<Programs> {
     let packages = ["--package", "fencepost", "--package", "fencepost-edge-host"];
     let mut command = cargo();
@@ -35,7 +40,7 @@ pub(crate) fn build(root: &Path, consent: Consent) -> Result<Programs> {
 /// compiled twice.
 pub(crate) fn build_with_tests(root: &Path, consent: Consent) -> Result<Programs> {
     let mut command = cargo();
-    command.args(["test", "--workspace", "--no-run"]);
+    command.args(["test", "--workspace", "--no-run", "--features", FEATURES]);
     build_by(command, root, consent)
 }
 
@@ -45,7 +50,7 @@ pub(crate) fn build_with_failpoints(root: &Path) -> Result<PathBuf> {
     const PROGRAM: &str = "fencepost-failpoints";
     let mut command = cargo();
     command.args(["build", "--workspace", "--bin", PROGRAM]);
-    command.args(["--features", "fencepost/failpoints"]);
+    command.args(["--features", "fencepost/failpoints", "--features", FEATURES]);
     let messages = messages(&mut command, root)?;
     executable(&messages, PROGRAM).with_context(|| format!("cargo built no `{PROGRAM}`"))
 }

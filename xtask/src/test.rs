@@ -61,15 +61,11 @@ fn steps(root: &Path, spin: Option<PathBuf>, consent: Consent, report: &mut Repo
     };
     report.step("fmt", || command(&["fmt", "--all", "--check"]))?;
     report.step("clippy", || {
-        command(&[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ])
+        let targets = ["clippy", "--workspace", "--all-targets"];
+        let rest = ["--features", programs::FEATURES, "--", "-D", "warnings"];
+        command(&[&targets[..], &rest[..]].concat())
     })?;
+    // Also the one of the backend without the providers that not everybody has.
     report.step("clippy of the failpoints", || {
         let package = ["clippy", "--package", "fencepost", "--bins"];
         let features = ["--features", "failpoints", "--", "-D", "warnings"];
@@ -147,7 +143,7 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
     let mut command = cargo();
     command
         .current_dir(root)
-        .args(["test", "--workspace"])
+        .args(["test", "--workspace", "--features", programs::FEATURES])
         .env("FENCEPOST_COMPONENT", &programs.component)
         .env("FENCEPOST_BACKEND", &programs.backend)
         .env("FENCEPOST_HOST", &programs.host)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+#[cfg(feature = "bedrock")]
+use crate::extractor::bedrock::{self, Bedrock};
 use crate::{
     clock::UnixMillis,
     config::{ExtractorConfig, ModelConfig, ProviderKeys},
@@ -45,6 +47,10 @@ pub(super) fn fingerprint(config: &ExtractorConfig) -> Result<Value, Unusable> {
             anthropic::fingerprint(&config.settings, *output)
         }
         ExtractorConfig::Gemini(config) => gemini::fingerprint(&config.settings),
+        #[cfg(feature = "bedrock")]
+        ExtractorConfig::Bedrock(config, region, output) => {
+            bedrock::fingerprint(&config.settings, region, *output)
+        }
     })
 }
 
@@ -72,6 +78,12 @@ pub(super) fn set_up(
                 tls(config)?,
                 clock,
             )?)
+        }
+        #[cfg(feature = "bedrock")]
+        ExtractorConfig::Bedrock(config, region, output) => {
+            let (settings, key) = (config.settings.clone(), key(config, keys));
+            let (region, tls) = (region.clone(), tls(config)?);
+            Arc::new(Bedrock::new(settings, region, *output, key, tls, clock)?)
         }
     })
 }

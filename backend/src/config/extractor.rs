@@ -1,5 +1,8 @@
 //! The tables `extractor`: who is asked, and with which key.
 
+#[cfg(feature = "bedrock")]
+mod bedrock;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroU32,
@@ -8,6 +11,8 @@ use std::{
 use fencepost_identity::config::{Item, Section};
 
 use super::{Environment, Project, limits};
+#[cfg(feature = "bedrock")]
+use crate::extractor::bedrock::Region;
 use crate::{
     extractor::{
         BaseUrl, Settings,
@@ -35,6 +40,9 @@ pub enum ExtractorConfig {
     Anthropic(ModelConfig, Output),
     /// A server that speaks `generateContent`.
     Gemini(ModelConfig),
+    /// Models at Amazon Bedrock.
+    #[cfg(feature = "bedrock")]
+    Bedrock(ModelConfig, Region, Output),
 }
 
 /// How a model is asked over HTTP.
@@ -42,37 +50,50 @@ pub enum ExtractorConfig {
 pub struct ModelConfig {
     /// What the extractor is told.
     pub settings: Settings,
-    /// The variable that holds the key; absent for a server that wants none.
+    /// The variable that holds the key; absent for a server that wants none, and where credentials
+    /// come from elsewhere.
     pub key_variable: Option<String>,
 }
 
 /// What differs from provider to provider.
-struct Interface {
+struct Interface<'a> {
     /// Where the provider is; absent for an interface that many servers have.
-    home: Option<&'static str>,
+    home: Option<&'a str>,
+    key: Key,
     model: fn(&str) -> Result<String, &'static str>,
     temperature_max: u32,
 }
 
-const OPENAI: Interface = Interface {
+/// Whether a key has to be named.
+enum Key {
+    /// The provider answers nobody without.
+    Required,
+    /// Some server of one's own wants none, or there are other credentials.
+    Optional,
+}
+
+const OPENAI: Interface<'_> = Interface {
     home: None,
+    key: Key::Optional,
     model,
     temperature_max: 2,
 };
-const ANTHROPIC: Interface = Interface {
+const ANTHROPIC: Interface<'_> = Interface {
     home: Some(anthropic::BASE_URL),
+    key: Key::Required,
     model,
     temperature_max: 1,
 };
-const GEMINI: Interface = Interface {
+const GEMINI: Interface<'_> = Interface {
     home: Some(gemini::BASE_URL),
+    key: Key::Required,
     model: segment,
     temperature_max: 2,
 };
 
 impl ExtractorConfig {
     /// What there is in this version, as the file spells it.
-    const KINDS: [&str; 4] = ["baseline", "openai", "anthropic", "gemini"];
+    const KINDS: [&str; 5] = ["baseline", "openai", "anthropic", "gemini", "bedrock"];
 
     /// Reads one table of `extractor`, and how much is asked; mistakes are noted in the document.
     pub(super) fn read(item: &Item<'_, '_>) -> Option<(Self, Limits)> {
@@ -99,6 +120,16 @@ impl ExtractorConfig {
                     .map(|(model, output)| Self::Anthropic(model, output))
             }
             "gemini" => ModelConfig::read(&mut table, &GEMINI).map(Self::Gemini),
+            #[cfg(feature = "bedrock")]
+            "bedrock" => bedrock::read(&mut table),
+            #[cfg(not(feature = "bedrock"))]
+            "bedrock" => {
+                kind.error(
+                    "this program was built without `bedrock`; build it with `--features bedrock`, \
+                     or take the container image, which has it",
+                );
+                return None;
+            }
             _ => {
                 let known = Self::KINDS.join("`, `");
                 kind.error(format!(
@@ -122,27 +153,38 @@ impl ExtractorConfig {
     /// Where whoever is asked is; nothing where nobody is.
     #[must_use]
     pub fn base_url(&self) -> Option<&BaseUrl> {
+        self.model().map(|config| &config.settings.base_url)
+    }
+
+    /// Who looks for credentials, and where, as far as the file names none.
+    #[must_use]
+    pub fn found_credentials(&self) -> Option<&'static str> {
         match self {
-            Self::Baseline => None,
-            Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
-                Some(&config.settings.base_url)
-            }
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(config, ..) if config.key_variable.is_none() => Some("AWS"),
+            _ => None,
         }
     }
 
     /// The variable that holds the key of whoever is asked.
     fn key_variable(&self) -> Option<&str> {
+        self.model()?.key_variable.as_deref()
+    }
+
+    fn model(&self) -> Option<&ModelConfig> {
         match self {
             Self::Baseline => None,
             Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
-                config.key_variable.as_deref()
+                Some(config)
             }
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(config, ..) => Some(config),
         }
     }
 }
 
 impl ModelConfig {
-    fn read(table: &mut Section<'_, '_>, interface: &Interface) -> Option<Self> {
+    fn read(table: &mut Section<'_, '_>, interface: &Interface<'_>) -> Option<Self> {
         let model = table.require("model");
         let model = model.and_then(|item| item.parse(interface.model));
         let base_url = match interface.home {
@@ -154,10 +196,9 @@ impl ModelConfig {
                 .require("base_url")
                 .and_then(|item| item.parse(BaseUrl::new)),
         };
-        // No provider answers without a key; some server of one's own does.
-        let key = match interface.home {
-            Some(_) => table.require("api_key_env").map(Some),
-            None => Some(table.get("api_key_env")),
+        let key = match interface.key {
+            Key::Required => table.require("api_key_env").map(Some),
+            Key::Optional => Some(table.get("api_key_env")),
         };
         let key_variable = key.and_then(|item| match item {
             Some(item) => item.parse(variable).map(Some),

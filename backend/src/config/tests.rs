@@ -1,3 +1,5 @@
+mod cloud;
+
 use std::path::{Path, PathBuf};
 
 use super::*;

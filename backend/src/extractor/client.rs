@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 
 use jiff::Timestamp;
 use reqwest::{
-    Response, StatusCode, Url,
+    Request, Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect, retry,
 };
@@ -42,11 +42,17 @@ pub(super) enum KeyHeader {
     Plain(&'static str),
 }
 
+/// What all requests go out through.
+#[derive(Clone)]
+pub(super) struct Http {
+    client: reqwest::Client,
+    clock: fn() -> UnixMillis,
+}
+
 /// One place that is asked, with the key in each request.
 pub(super) struct Client {
-    http: reqwest::Client,
+    http: Http,
     endpoint: Url,
-    clock: fn() -> UnixMillis,
 }
 
 /// What came back, whatever it says.
@@ -58,10 +64,9 @@ pub(super) struct Reply {
     at: Timestamp,
 }
 
-impl Client {
+impl Http {
     /// The clock is for dates in answers. No connection is made yet.
     pub(super) fn new(
-        endpoint: Url,
         key: Option<(KeyHeader, &Secret)>,
         tls: ClientConfig,
         clock: fn() -> UnixMillis,
@@ -72,7 +77,7 @@ impl Client {
             let (name, value) = header.with(key)?;
             headers.insert(name, value);
         }
-        let http = reqwest::Client::builder()
+        let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .user_agent(concat!("fencepost/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
@@ -84,11 +89,40 @@ impl Client {
             .retry(retry::never())
             .no_proxy()
             .build()?;
-        Ok(Self {
-            http,
-            endpoint,
-            clock,
+        Ok(Self { client, clock })
+    }
+
+    /// Sends one request, once.
+    ///
+    /// # Errors
+    /// [`Failure::Transport`], which tells whether anything was sent.
+    pub(super) async fn send(&self, request: Request) -> Result<Reply, Failure> {
+        let response = self.client.execute(request).await.map_err(|error| {
+            Failure::Transport(if error.is_connect() {
+                Inference::NotBegun
+            } else {
+                Inference::MayHaveBegun
+            })
+        })?;
+        Ok(Reply {
+            status: response.status(),
+            headers: response.headers().clone(),
+            body: bounded(response).await,
+            at: Timestamp::from_millisecond((self.clock)().get()).unwrap_or_default(),
         })
+    }
+}
+
+impl Client {
+    /// The clock is for dates in answers. No connection is made yet.
+    pub(super) fn new(
+        endpoint: Url,
+        key: Option<(KeyHeader, &Secret)>,
+        tls: ClientConfig,
+        clock: fn() -> UnixMillis,
+    ) -> Result<Self, SetupError> {
+        let http = Http::new(key, tls, clock)?;
+        Ok(Self { http, endpoint })
     }
 
     /// Sends one question, once.
@@ -105,25 +139,22 @@ impl Client {
         let call_key = question.call_key.to_string();
         let mut request = self
             .http
+            .client
             .post(self.endpoint.clone())
             .header("idempotency-key", &call_key)
             .body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = request.send().await.map_err(|error| {
-            Failure::Transport(if error.is_connect() {
-                Inference::NotBegun
-            } else {
-                Inference::MayHaveBegun
-            })
-        })?;
-        Ok(Reply {
-            status: response.status(),
-            headers: response.headers().clone(),
-            body: bounded(response).await,
-            at: Timestamp::from_millisecond((self.clock)().get()).unwrap_or_default(),
-        })
+        let request = request.build().map_err(|_| Failure::InvalidRequest)?;
+        self.http.send(request).await
+    }
+}
+
+impl fmt::Debug for Http {
+    /// Leaves the headers out: the key is among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http").finish_non_exhaustive()
     }
 }
 
@@ -183,7 +214,7 @@ impl Reply {
 }
 
 impl KeyHeader {
-    fn with(self, key: &Secret) -> Result<(HeaderName, HeaderValue), SetupError> {
+    pub(super) fn with(self, key: &Secret) -> Result<(HeaderName, HeaderValue), SetupError> {
         let (name, bytes) = match self {
             Self::Bearer => (
                 reqwest::header::AUTHORIZATION,

@@ -34,6 +34,8 @@ pub enum Dialect {
     Lenient,
     /// Anthropic's structured output: every member of an object is listed, few bounds are known.
     Anthropic,
+    /// Bedrock's structured output, which knows the same words.
+    Bedrock,
     /// Gemini's `responseJsonSchema`.
     Gemini,
 }
@@ -42,7 +44,7 @@ impl Dialect {
     /// Whether an object has no members but those that are listed.
     fn closes_objects(self) -> bool {
         match self {
-            Self::OpenAiStrict | Self::Anthropic => true,
+            Self::OpenAiStrict | Self::Anthropic | Self::Bedrock => true,
             Self::Lenient | Self::Gemini => false,
         }
     }

@@ -25,6 +25,28 @@ pub(super) struct Form {
     pub(super) said: fn(&Reply, &Value) -> Said,
 }
 
+impl Form {
+    /// Who is asked, as far as that is known without an answer.
+    pub(super) fn addressee(&self, settings: &Settings) -> Call {
+        Call {
+            provider: self.provider.to_owned(),
+            model: settings.model.clone(),
+            request_id: None,
+            usage: Usage::default(),
+        }
+    }
+
+    /// What a reply says. What is told of the call is added to it either way.
+    pub(super) fn read(&self, reply: &Reply, call: &mut Call) -> Result<String, Failure> {
+        call.request_id = reply.request_id(self.request_id);
+        match (reply.status, &reply.body) {
+            (StatusCode::OK, Some(body)) => (self.answer)(body, call),
+            (StatusCode::OK, None) => Err(STRANGE),
+            _ => Err(status::read(reply, self.said, call)),
+        }
+    }
+}
+
 /// Whoever is asked.
 #[derive(Debug)]
 pub(super) struct Provider {
@@ -51,12 +73,7 @@ impl Provider {
     }
 
     pub(super) fn addressee(&self) -> Call {
-        Call {
-            provider: self.form.provider.to_owned(),
-            model: self.settings.model.clone(),
-            request_id: None,
-            usage: Usage::default(),
-        }
+        self.form.addressee(&self.settings)
     }
 
     /// Asks once, with this body; absent, when the question can't be put.
@@ -82,11 +99,6 @@ impl Provider {
     ) -> Result<String, Failure> {
         let body = body.ok_or(Failure::InvalidRequest)?;
         let reply = self.client.post(question, headers, body).await?;
-        call.request_id = reply.request_id(self.form.request_id);
-        match (reply.status, &reply.body) {
-            (StatusCode::OK, Some(body)) => (self.form.answer)(body, call),
-            (StatusCode::OK, None) => Err(STRANGE),
-            _ => Err(status::read(&reply, self.form.said, call)),
-        }
+        self.form.read(&reply, call)
     }
 }

@@ -17,6 +17,9 @@ pub(super) enum Meaning {
     Refused,
     /// Another program stands there, or the provider gave up: nobody can tell whether it was paid.
     Strange,
+    /// The provider can't ask its model yet, so nothing is paid.
+    #[cfg(feature = "bedrock")]
+    NotReady,
     RateLimited,
     Overloaded,
     Auth,
@@ -68,6 +71,8 @@ impl Meaning {
         match self {
             Self::Refused => Failure::Refused,
             Self::Strange => STRANGE,
+            #[cfg(feature = "bedrock")]
+            Self::NotReady => Failure::Transport(super::Inference::NotBegun),
             Self::RateLimited => Failure::RateLimited { retry_after },
             Self::Overloaded => Failure::Overloaded { retry_after },
             Self::Auth => Failure::Auth,

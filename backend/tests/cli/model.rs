@@ -30,6 +30,13 @@ pub(super) fn asking(base_url: &str) -> Place {
 
 /// A place whose pipeline asks the model at this address in this form.
 pub(super) fn asking_in(form: &str, base_url: &str) -> Place {
+    asking_as(&format!(
+        "{form}\nmodel = \"small\"\nbase_url = \"{base_url}\"\napi_key_env = \"{VARIABLE}\""
+    ))
+}
+
+/// A place whose pipeline asks the model that this table is about.
+pub(super) fn asking_as(table: &str) -> Place {
     let place = Place::new();
     let from = super::project_folder();
     let text = std::fs::read_to_string(from.join("fencepost.toml")).unwrap();
@@ -42,10 +49,7 @@ pub(super) fn asking_in(form: &str, base_url: &str) -> Place {
         ),
         (
             "kind = \"baseline\"",
-            format!(
-                "kind = \"baseline\"\n\n[extractor.gpt]\n{form}\nmodel = \"small\"\n\
-                 base_url = \"{base_url}\"\napi_key_env = \"{VARIABLE}\""
-            ),
+            format!("kind = \"baseline\"\n\n[extractor.gpt]\n{table}"),
         ),
     ] {
         assert!(text.contains(old), "{old}");
@@ -57,7 +61,7 @@ pub(super) fn asking_in(form: &str, base_url: &str) -> Place {
 }
 
 /// The attempts of the one report, once it is settled.
-async fn attempts(place: &Place) -> (Value, Vec<Value>) {
+pub(super) async fn attempts(place: &Place) -> (Value, Vec<Value>) {
     let server = Server::start(place, &[]);
     let client = client();
     let delivered = envelope(TEXT);

@@ -6,7 +6,7 @@ use fencepost::extractor::{Disposition, Failure, Inference, OutputCap, Usage};
 use fencepost_model::{Behaviour, ModelServer, in_turn};
 
 use crate::who::{
-    ALL, BROKEN, CHAT, LIMITED, OVERLOADED, QUOTA, RESPONSES, ask, responding, settings,
+    ALL, BROKEN, GEMINI, LIMITED, OVERLOADED, QUOTA, SCHEMA, TOOL, ask, responding, settings,
 };
 
 /// What a status means where nothing else is said.
@@ -133,7 +133,7 @@ async fn an_attempt_tells_who_was_asked_and_the_providers_id() {
     for who in ALL {
         let id = "req_of_the_gateway";
         let busy = who.error(503).with("x-request-id", id);
-        let busy = busy.with("request-id", id);
+        let busy = busy.with("request-id", id).with("x-amzn-requestid", id);
         let call = who.once(busy).await.unwrap_err().call;
         assert_eq!(
             (call.provider.as_str(), call.model.as_str()),
@@ -146,11 +146,8 @@ async fn an_attempt_tells_who_was_asked_and_the_providers_id() {
 
 #[tokio::test]
 async fn without_a_key_the_provider_says_so() {
-    // Other servers that speak OpenAI's form want none.
-    let demand = ALL
-        .into_iter()
-        .filter(|who| ![CHAT, RESPONSES].contains(who));
-    for who in demand {
+    // Other servers that speak OpenAI's form want none, and Amazon has other credentials.
+    for who in [SCHEMA, TOOL, GEMINI] {
         let server = ModelServer::start(in_turn([Behaviour::Answer("{}".to_owned())]));
         let extractor = who.with(settings(&server.base_url()), None);
         let error = ask(&*extractor, OutputCap::Ordinary).await.unwrap_err();

@@ -11,6 +11,8 @@
 
 mod answers;
 mod anthropic;
+#[cfg(feature = "bedrock")]
+mod bedrock;
 mod bounds;
 mod connections;
 mod corpus;

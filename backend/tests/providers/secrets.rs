@@ -26,7 +26,9 @@ fn echo(status: u16) -> ModelServer {
             "message": said, "type": said, "code": said, "status": said,
             "details": [{ "@type": said, "reason": said, "retryDelay": said }],
         });
-        let body = json!({ "type": "error", "error": error, "request_id": "ours" });
+        let body = json!({
+            "type": "error", "error": error, "request_id": "ours", "message": said, "__type": said,
+        });
         responding(status, body.to_string()).with("x-request-id", "ours")
     })
 }
@@ -58,6 +60,13 @@ async fn neither_key_nor_report_is_in_a_log_an_error_or_a_debug_output() {
         Anthropic::new(settings(), Output::Tool, key, tls(), now),
         Gemini::new(settings(), key, tls(), now),
     );
+    #[cfg(feature = "bedrock")]
+    {
+        use fencepost::extractor::bedrock::{Bedrock, Region};
+        let region = Region::new("eu-central-1").unwrap();
+        let bedrock = Bedrock::new(settings(), region, Output::Tool, key, tls(), now);
+        shown += &format!("{bedrock:?}");
+    }
     let log = logged();
     // The log is one that would show it: it tells of each refusal.
     let refusals = ALL.len() * (statuses.len() - 1);
@@ -84,11 +93,18 @@ async fn a_known_word_of_the_provider_is_told() {
     SCHEMA.failure(said).await;
     let said = Behaviour::google_error(400, "INVALID_ARGUMENT", "canary", &[]);
     GEMINI.failure(said).await;
+    #[cfg(feature = "bedrock")]
+    {
+        let said = Behaviour::amazon_error(400, "ValidationException", "canary");
+        crate::who::CONVERSE.failure(said).await;
+    }
     let log = logged();
     for word in [
         "invalid_json_schema",
         "invalid_request_error",
         "INVALID_ARGUMENT",
+        #[cfg(feature = "bedrock")]
+        "ValidationException",
     ] {
         assert!(
             log.contains(&format!("status=400 said=\"{word}\"")),

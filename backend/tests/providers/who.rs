@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+#[cfg(feature = "bedrock")]
+use fencepost::extractor::bedrock::{Bedrock, Region};
 use fencepost::{
     clock::UnixMillis,
     extractor::{
@@ -36,6 +38,11 @@ pub(crate) enum Who {
     OpenAi(Api),
     Anthropic(Output),
     Gemini,
+    #[cfg_attr(
+        not(feature = "bedrock"),
+        expect(dead_code, reason = "nobody is set up to be asked so")
+    )]
+    Bedrock(Output),
 }
 
 pub(crate) const CHAT: Who = Who::OpenAi(Api::Chat);
@@ -43,7 +50,22 @@ pub(crate) const RESPONSES: Who = Who::OpenAi(Api::Responses);
 pub(crate) const SCHEMA: Who = Who::Anthropic(Output::Schema);
 pub(crate) const TOOL: Who = Who::Anthropic(Output::Tool);
 pub(crate) const GEMINI: Who = Who::Gemini;
+#[cfg(feature = "bedrock")]
+pub(crate) const CONVERSE: Who = Who::Bedrock(Output::Schema);
+#[cfg(feature = "bedrock")]
+pub(crate) const CONVERSE_TOOL: Who = Who::Bedrock(Output::Tool);
+#[cfg(not(feature = "bedrock"))]
 pub(crate) const ALL: [Who; 5] = [CHAT, RESPONSES, SCHEMA, TOOL, GEMINI];
+#[cfg(feature = "bedrock")]
+pub(crate) const ALL: [Who; 7] = [
+    CHAT,
+    RESPONSES,
+    SCHEMA,
+    TOOL,
+    GEMINI,
+    CONVERSE,
+    CONVERSE_TOOL,
+];
 
 /// 2027-03-01T10:00:00Z, for whoever compares a date with the present.
 pub(crate) fn now() -> UnixMillis {
@@ -82,6 +104,13 @@ impl Who {
             Self::OpenAi(api) => Box::new(OpenAi::new(settings, api, key, tls, now)?),
             Self::Anthropic(output) => Box::new(Anthropic::new(settings, output, key, tls, now)?),
             Self::Gemini => Box::new(Gemini::new(settings, key, tls, now)?),
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(output) => {
+                let region = Region::new("eu-central-1").unwrap();
+                Box::new(Bedrock::new(settings, region, output, key, tls, now)?)
+            }
+            #[cfg(not(feature = "bedrock"))]
+            Self::Bedrock(_) => panic!("this program was built without it"),
         })
     }
 
@@ -91,6 +120,16 @@ impl Who {
             Self::OpenAi(_) => "openai",
             Self::Anthropic(_) => "anthropic",
             Self::Gemini => "gemini",
+            Self::Bedrock(_) => "bedrock",
+        }
+    }
+
+    /// Whether an answer is what a tool is given.
+    pub(crate) fn is_given_a_tool(self) -> bool {
+        match self {
+            Self::OpenAi(_) | Self::Gemini => false,
+            Self::Anthropic(output) => output == Output::Tool,
+            Self::Bedrock(output) => output == Output::Tool,
         }
     }
 
@@ -101,6 +140,7 @@ impl Who {
             Self::OpenAi(Api::Responses) => "responses",
             Self::Anthropic(_) => "messages",
             Self::Gemini => "models/asked:generateContent",
+            Self::Bedrock(_) => "model/asked/converse",
         }
     }
 
@@ -109,6 +149,7 @@ impl Who {
         match self {
             Self::OpenAi(_) | Self::Anthropic(_) => "req_1",
             Self::Gemini => "response-1",
+            Self::Bedrock(_) => "req_1",
         }
     }
 
@@ -119,6 +160,7 @@ impl Who {
             Self::OpenAi(Api::Responses) => &["max_output_tokens", "new"],
             Self::Anthropic(_) => &["max_tokens", "model_context_window_exceeded"],
             Self::Gemini => &["MAX_TOKENS"],
+            Self::Bedrock(_) => &["max_tokens", "model_context_window_exceeded"],
         }
     }
 
@@ -132,6 +174,9 @@ impl Who {
             Self::Anthropic(_) => json!({ "content": [{ "type": "text", "text": content }] }),
             Self::Gemini => {
                 json!({ "candidates": [{ "content": { "parts": [{ "text": content }] } }] })
+            }
+            Self::Bedrock(_) => {
+                json!({ "output": { "message": { "content": [{ "text": content }] } } })
             }
         };
         body.to_string()
@@ -153,6 +198,7 @@ impl Who {
             Self::Gemini => json!({ "candidates": [{
                 "content": { "parts": [{ "text": content }] }, "finishReason": reason,
             }] }),
+            Self::Bedrock(_) => conversed(&json!([{ "text": content }]), reason),
         }
     }
 
@@ -165,6 +211,7 @@ impl Who {
             Self::OpenAi(Api::Responses) => json!({ "status": "completed", "output": [] }),
             Self::Anthropic(_) => json!({ "content": [], "stop_reason": "end_turn" }),
             Self::Gemini => json!({ "candidates": [{ "finishReason": "STOP" }] }),
+            Self::Bedrock(_) => conversed(&json!([]), "end_turn"),
         };
         answering(body.to_string())
     }
@@ -186,6 +233,10 @@ impl Who {
             Self::Gemini => json!({ "candidates": [{ "content": { "parts": [
                 { "text": "hm", "thought": true }, { "new": 1 }, { "text": content },
             ] } }] }),
+            Self::Bedrock(_) => {
+                let thought = json!({ "reasoningContent": { "reasoningText": { "text": "hm" } } });
+                conversed(&json!([new, thought, { "text": content }]), "end_turn")
+            }
         }
     }
 
@@ -195,6 +246,7 @@ impl Who {
             Self::OpenAi(Api::Chat) | Self::Anthropic(_) => "/max_tokens",
             Self::OpenAi(Api::Responses) => "/max_output_tokens",
             Self::Gemini => "/generationConfig/maxOutputTokens",
+            Self::Bedrock(_) => "/inferenceConfig/maxTokens",
         };
         request.pointer(place)?.as_u64()
     }
@@ -206,6 +258,7 @@ impl Who {
             Self::OpenAi(_) => Behaviour::error(status, "some_type", None),
             Self::Anthropic(_) => Behaviour::anthropic_error(status, "some_type", said),
             Self::Gemini => Behaviour::google_error(status, "SOME_STATUS", said, &[]),
+            Self::Bedrock(_) => Behaviour::amazon_error(status, "SomeException", said),
         }
     }
 
@@ -226,24 +279,28 @@ impl Who {
         self.asks_with(Some(KEY), settings, cap).await
     }
 
+    /// What is asked about this schema.
+    #[cfg(feature = "bedrock")]
+    pub(crate) async fn asks_of(self, schema: &Value) -> Asked {
+        heard(async |base_url| {
+            let extractor = self.at(base_url);
+            ask_of(&*extractor, schema, OutputCap::Ordinary).await
+        })
+        .await
+    }
+
     pub(crate) async fn asks_with(
         self,
         key: Option<&str>,
         settings: impl FnOnce(&mut Settings),
         cap: OutputCap,
     ) -> Asked {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let listener = Arc::clone(&heard);
-        let server = ModelServer::start(move |asked| {
-            listener.lock().unwrap().push(asked.clone());
-            Behaviour::Answer("{}".to_owned())
-        });
-        let mut all = self::settings(&server.base_url());
-        settings(&mut all);
-        ask(&*self.with(all, key), cap).await.unwrap();
-        let mut heard = heard.lock().unwrap();
-        assert_eq!(heard.len(), 1);
-        heard.pop().unwrap()
+        heard(async |base_url| {
+            let mut all = self::settings(base_url);
+            settings(&mut all);
+            ask(&*self.with(all, key), cap).await
+        })
+        .await
     }
 }
 
@@ -252,16 +309,43 @@ fn said(content: &str) -> Value {
     json!({ "type": "message", "content": [{ "type": "output_text", "text": content }] })
 }
 
+/// A reply of Converse.
+pub(crate) fn conversed(content: &Value, stop_reason: &str) -> Value {
+    let message = json!({ "role": "assistant", "content": content });
+    json!({ "output": { "message": message }, "stopReason": stop_reason })
+}
+
+/// The one question that a server hears, which answers well.
+async fn heard(ask: impl AsyncFnOnce(&str) -> Result<Draft, Box<ExtractError>>) -> Asked {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&heard);
+    let server = ModelServer::start(move |asked| {
+        listener.lock().unwrap().push(asked.clone());
+        Behaviour::Answer("{}".to_owned())
+    });
+    ask(&server.base_url()).await.unwrap();
+    let mut heard = heard.lock().unwrap();
+    assert_eq!(heard.len(), 1);
+    heard.pop().unwrap()
+}
+
 pub(crate) async fn ask(
     extractor: &dyn Extractor,
     cap: OutputCap,
 ) -> Result<Draft, Box<ExtractError>> {
-    let schema = schema();
+    ask_of(extractor, &schema(), cap).await
+}
+
+async fn ask_of(
+    extractor: &dyn Extractor,
+    schema: &Value,
+    cap: OutputCap,
+) -> Result<Draft, Box<ExtractError>> {
     let question = Question {
         call_key: CallKey::from_bytes([0xab; 32]),
         input: INPUT.as_bytes(),
         prompt: "Classify.",
-        schema: &schema,
+        schema,
         cap,
     };
     extractor.extract(&question).await.map_err(Box::new)

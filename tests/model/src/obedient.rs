@@ -32,6 +32,7 @@ fn instructions(request: &Value) -> String {
     let places = [
         systems.next().map(|message| &message["content"]),
         Some(&request["system"]),
+        Some(&request["system"][0]["text"]),
         Some(&request["systemInstruction"]["parts"][0]["text"]),
         Some(&request["instructions"]),
     ];

@@ -96,6 +96,17 @@ impl Behaviour {
         }
     }
 
+    /// A refusal in Amazon's form: its name stands in a header.
+    #[must_use]
+    pub fn amazon_error(status: u16, name: &str, message: &str) -> Self {
+        let refused = Self::Respond {
+            status,
+            headers: Vec::new(),
+            body: json!({ "message": message }).to_string().into_bytes(),
+        };
+        refused.with("x-amzn-errortype", name)
+    }
+
     /// A refusal in Google's form, with details as its interfaces have them.
     #[must_use]
     pub fn google_error(status: u16, name: &str, message: &str, details: &[Value]) -> Self {

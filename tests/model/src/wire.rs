@@ -1,6 +1,7 @@
 //! The providers' forms, as far as they are needed to be taken for one.
 
 mod chat;
+mod converse;
 mod generate;
 mod messages;
 mod responses;
@@ -55,7 +56,18 @@ pub(crate) enum Interface {
     /// It has the model's name in its path.
     GenerateContent {
         model: String,
+        place: Place,
     },
+    Converse,
+}
+
+/// Whose `generateContent` it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The Gemini API's.
+    Gemini,
+    /// Vertex AI's, in some project and location.
+    Vertex,
 }
 
 impl Interface {
@@ -64,14 +76,33 @@ impl Interface {
             "chat/completions" => Some(Self::ChatCompletions),
             "messages" => Some(Self::Messages),
             "responses" => Some(Self::Responses),
-            path => {
-                let model = path
-                    .strip_prefix("models/")?
-                    .strip_suffix(":generateContent")?;
-                let model = model.to_owned();
-                Some(Self::GenerateContent { model })
-            }
+            path => match path.strip_suffix(":generateContent") {
+                Some(path) => Self::generating(path),
+                None => {
+                    let model = path.strip_prefix("model/")?.strip_suffix("/converse")?;
+                    (!model.contains('/')).then_some(Self::Converse)
+                }
+            },
         }
+    }
+
+    fn generating(path: &str) -> Option<Self> {
+        let (model, place) = match path.split('/').collect::<Vec<_>>()[..] {
+            ["models", model] => (model, Place::Gemini),
+            [
+                "projects",
+                _,
+                "locations",
+                _,
+                "publishers",
+                "google",
+                "models",
+                model,
+            ] => (model, Place::Vertex),
+            _ => return None,
+        };
+        let model = model.to_owned();
+        Some(Self::GenerateContent { model, place })
     }
 
     /// What its provider refuses before anything is asked of the model: `None` where it is well.
@@ -79,7 +110,8 @@ impl Interface {
         match self {
             Self::ChatCompletions | Self::Responses => None,
             Self::Messages => messages::refusal(headers, request),
-            Self::GenerateContent { .. } => generate::refusal(headers),
+            Self::GenerateContent { place, .. } => generate::refusal(headers, *place),
+            Self::Converse => converse::refusal(headers),
         }
     }
 
@@ -88,7 +120,10 @@ impl Interface {
             Self::ChatCompletions => chat::completion(sequence, request, said),
             Self::Responses => responses::response(sequence, request, said),
             Self::Messages => messages::message(sequence, request, said),
-            Self::GenerateContent { model } => generate::generated(sequence, model, request, said),
+            Self::GenerateContent { model, .. } => {
+                generate::generated(sequence, model, request, said)
+            }
+            Self::Converse => converse::conversed(sequence, request, said),
         }
     }
 }
@@ -206,6 +241,7 @@ pub(crate) fn report(request: &Value) -> Value {
     let mut texts = users.filter_map(|message| {
         let text = message["content"].as_str();
         text.or_else(|| message["parts"][0]["text"].as_str())
+            .or_else(|| message["content"][0]["text"].as_str())
     });
     let text = texts.next().or_else(|| request["input"].as_str());
     let text = text.unwrap_or_default();

@@ -7,7 +7,7 @@ use tokio::{net::TcpStream, task::JoinSet};
 use super::Findings;
 use crate::{
     app,
-    config::{Environment, Project, ProviderKeys, process_environment},
+    config::{Environment, ExtractorConfig, Project, ProviderKeys, process_environment},
 };
 
 /// How long a connection may take.
@@ -34,6 +34,15 @@ pub(super) async fn check_models(project: &Project, reach: Reach, findings: &mut
         .iter()
         .map(|pipeline| pipeline.extractor.as_str())
         .collect();
+    for name in &used {
+        let config = project.extractors.get(*name);
+        if let Some(whose) = config.and_then(ExtractorConfig::found_credentials) {
+            findings.unchecked.push(format!(
+                "extractor `{name}`: whether {whose} has credentials for it; they are looked for \
+                 at the first question"
+            ));
+        }
+    }
     let servers = used.into_iter().filter_map(|name| {
         let base_url = project.extractors.get(name)?.base_url()?;
         Some((

@@ -91,7 +91,9 @@ pub(super) fn only_explains(name: &str) -> bool {
 fn values(dialect: Dialect, name: &str, value: &Value) -> Rule {
     let is_plain = |value: &Value| value.is_string() || value.is_number();
     match (dialect, name) {
-        (Dialect::OpenAiStrict | Dialect::Lenient | Dialect::Anthropic, _) => Rule::Keep,
+        (Dialect::OpenAiStrict | Dialect::Lenient | Dialect::Anthropic | Dialect::Bedrock, _) => {
+            Rule::Keep
+        }
         (Dialect::Gemini, "const") if is_plain(value) => Rule::Values,
         (Dialect::Gemini, _) => match value.as_array() {
             Some(values) if values.iter().all(is_plain) => Rule::Keep,
@@ -103,11 +105,11 @@ fn values(dialect: Dialect, name: &str, value: &Value) -> Rule {
 /// What an object may hold beside the members that are listed.
 fn others(dialect: Dialect, name: &str, value: &Value) -> Rule {
     match (dialect, name) {
-        (Dialect::OpenAiStrict | Dialect::Anthropic, "patternProperties") => {
+        (Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Bedrock, "patternProperties") => {
             Rule::Refuse("patternProperties")
         }
         // Said of each object, whether it stands there or not.
-        (Dialect::OpenAiStrict | Dialect::Anthropic, _) => Rule::Drop,
+        (Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Bedrock, _) => Rule::Drop,
         (Dialect::Lenient | Dialect::Gemini, "patternProperties") => Rule::Drop,
         (Dialect::Lenient | Dialect::Gemini, _) if value.is_boolean() => Rule::Keep,
         // Anything: so it is where nothing is said.
@@ -139,9 +141,10 @@ fn reference(dialect: Dialect, name: &str, value: &Value) -> Rule {
         (_, "$id") => Rule::Refuse("$id"),
         (Dialect::Lenient, "$ref") if value.as_str().is_some_and(followed) => Rule::Keep,
         (Dialect::Lenient, "definitions") => Rule::Members,
-        (Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Gemini, "$dynamicRef") => {
-            Rule::Refuse("$dynamicRef")
-        }
+        (
+            Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Bedrock | Dialect::Gemini,
+            "$dynamicRef",
+        ) => Rule::Refuse("$dynamicRef"),
         (_, _) => Rule::Drop,
     }
 }
@@ -151,7 +154,7 @@ fn knows_bound(dialect: Dialect, name: &str, value: &Value) -> bool {
     match dialect {
         // Some of its models and its twin at another vendor refuse the whole schema for one.
         Dialect::OpenAiStrict => false,
-        Dialect::Anthropic => match name {
+        Dialect::Anthropic | Dialect::Bedrock => match name {
             "format" => is_format(&ANTHROPIC_FORMATS),
             "minItems" => value.as_u64().is_some_and(|least| least <= 1),
             _ => false,

@@ -107,6 +107,7 @@ impl fmt::Display for Dialect {
             Self::OpenAiStrict => "OpenAI",
             Self::Lenient => "the server",
             Self::Anthropic => "Anthropic",
+            Self::Bedrock => "Bedrock",
             Self::Gemini => "Gemini",
         })
     }

@@ -3,10 +3,11 @@ mod property;
 use super::*;
 
 const MODERATION: &str = include_str!("../../../schemas/moderation-v3.json");
-const ALL: [Dialect; 4] = [
+const ALL: [Dialect; 5] = [
     Dialect::OpenAiStrict,
     Dialect::Lenient,
     Dialect::Anthropic,
+    Dialect::Bedrock,
     Dialect::Gemini,
 ];
 
@@ -45,7 +46,7 @@ fn the_shipped_schema_is_taken_by_all() {
                 assert_eq!(confidence["maximum"], 1);
                 assert_eq!(confidence["description"], bounds);
             }
-            Dialect::OpenAiStrict | Dialect::Anthropic => {
+            Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Bedrock => {
                 assert_eq!(confidence.get("maximum"), None);
                 let told = format!("{bounds} (maximum: 1, minimum: 0)");
                 assert_eq!(confidence["description"], told);

@@ -38,7 +38,9 @@ pub(super) fn rows() -> Vec<Row> {
     rows.push(Row::own(
         "cut off at the end of the model's window",
         |who| match who {
-            Who::Anthropic(_) => Some(finish(who, "model_context_window_exceeded", FINE)),
+            Who::Anthropic(_) | Who::Bedrock(_) => {
+                Some(finish(who, "model_context_window_exceeded", FINE))
+            }
             Who::OpenAi(_) | Who::Gemini => None,
         },
         cut(),
@@ -50,7 +52,7 @@ pub(super) fn rows() -> Vec<Row> {
                 // Only where it is the reason for an answer that is not whole.
                 move |who| match who {
                     Who::OpenAi(Api::Responses) => Some(with(who, &json!({ "status": reason }))),
-                    Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini => {
+                    Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini | Who::Bedrock(_) => {
                         Some(finish(who, reason, FINE))
                     }
                 },

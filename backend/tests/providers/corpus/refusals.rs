@@ -24,6 +24,7 @@ fn filters(who: Who) -> &'static [&'static str] {
             "SAFETY",
             "SPII",
         ],
+        Who::Bedrock(_) => &["content_filtered", "guardrail_intervened"],
     }
 }
 
@@ -43,6 +44,7 @@ fn partly(who: Who) -> Option<Value> {
             "stop_details": { "type": "refusal", "category": "x", "explanation": "no" },
         })),
         Who::Gemini => None,
+        Who::Bedrock(_) => Some(who.ended("content_filtered", HALF)),
     }
 }
 
@@ -75,7 +77,9 @@ fn by_the_model() -> Vec<Row> {
                     }] })
                     .to_string(),
                 )),
-                Who::OpenAi(Api::Responses) | Who::Anthropic(_) | Who::Gemini => None,
+                Who::OpenAi(Api::Responses) | Who::Anthropic(_) | Who::Gemini | Who::Bedrock(_) => {
+                    None
+                }
             },
             REFUSED,
         ),
@@ -100,6 +104,10 @@ fn before_the_model() -> Vec<Row> {
                 Who::Gemini => Some(answering(
                     json!({ "promptFeedback": { "blockReason": "A_NEW_ONE" } }).to_string(),
                 )),
+                // A guardrail answers in the model's place.
+                Who::Bedrock(_) => Some(answering(
+                    who.ended("guardrail_intervened", "Not here.").to_string(),
+                )),
             },
             REFUSED,
         ),
@@ -113,7 +121,7 @@ fn before_the_model() -> Vec<Row> {
                     })
                     .to_string(),
                 )),
-                Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini => None,
+                Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini | Who::Bedrock(_) => None,
             },
             REFUSED,
         ),

@@ -70,7 +70,7 @@ fn of_openai() -> Vec<Row> {
                 let error = json!({ "message": message, "type": "", "param": null, "code": code });
                 Some(responding(status, json!({ "error": error }).to_string()))
             }
-            Who::Anthropic(_) | Who::Gemini => None,
+            Who::Anthropic(_) | Who::Gemini | Who::Bedrock(_) => None,
         };
         Row::own("OpenAI's words", said, comes)
     })
@@ -133,7 +133,7 @@ fn of_anthropic() -> Vec<Row> {
     .map(|(status, kind, message, comes)| {
         let said = move |who| match who {
             Who::Anthropic(_) => Some(Behaviour::anthropic_error(status, kind, message)),
-            Who::OpenAi(_) | Who::Gemini => None,
+            Who::OpenAi(_) | Who::Gemini | Who::Bedrock(_) => None,
         };
         Row::own("Anthropic's words", said, comes)
     })
@@ -178,9 +178,44 @@ fn of_google() -> Vec<Row> {
     .map(|(status, name, message, details, comes)| {
         let said = move |who| match who {
             Who::Gemini => Some(Behaviour::google_error(status, name, message, &details)),
-            Who::OpenAi(_) | Who::Anthropic(_) => None,
+            Who::OpenAi(_) | Who::Anthropic(_) | Who::Bedrock(_) => None,
         };
         Row::own("Google's words", said, comes)
+    })
+    .collect()
+}
+
+/// Errors of Amazon's form, by status, name and message.
+#[cfg(feature = "bedrock")]
+fn of_amazon() -> Vec<Row> {
+    let not_ready = Comes::Later(AttemptOutcome::Transport, Charge::GiveBack, None);
+    let day = "Too many tokens per day, please wait before trying again.";
+    let long = "Input is too long for requested model.";
+    [
+        (403, "AccessDeniedException", "", AUTH),
+        (403, "ExpiredTokenException", "", AUTH),
+        // The clock of this machine is wrong.
+        (403, "InvalidSignatureException", "Signature expired", AUTH),
+        (403, "RequestTimeTooSkewed", "", AUTH),
+        (429, "ThrottlingException", "", LIMITED),
+        (429, "ThrottlingException", day, QUOTA),
+        (400, "ServiceQuotaExceededException", "", QUOTA),
+        (429, "ModelNotReadyException", "", not_ready),
+        (408, "ModelTimeoutException", "", BROKEN),
+        (424, "ModelErrorException", "", BROKEN),
+        (500, "InternalServerException", "", BROKEN),
+        (503, "ServiceUnavailableException", "", OVERLOADED),
+        (400, "ValidationException", "", INVALID),
+        (400, "ValidationException", long, TOO_LONG),
+        (404, "ResourceNotFoundException", "", INVALID),
+    ]
+    .into_iter()
+    .map(|(status, name, message, comes)| {
+        let said = move |who| match who {
+            Who::Bedrock(_) => Some(Behaviour::amazon_error(status, name, message)),
+            Who::OpenAi(_) | Who::Anthropic(_) | Who::Gemini => None,
+        };
+        Row::own("Amazon's words", said, comes)
     })
     .collect()
 }
@@ -202,7 +237,7 @@ fn of_responses() -> Vec<Row> {
                 let body = json!({ "status": "failed", "error": error, "output": [] });
                 Some(answering(body.to_string()))
             }
-            Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini => None,
+            Who::OpenAi(Api::Chat) | Who::Anthropic(_) | Who::Gemini | Who::Bedrock(_) => None,
         };
         Row::own("a failure with a 200", said, comes)
     })
@@ -234,6 +269,8 @@ pub(super) fn rows() -> Vec<Row> {
         of_openai(),
         of_anthropic(),
         of_google(),
+        #[cfg(feature = "bedrock")]
+        of_amazon(),
         of_responses(),
         of_pages(),
     ];

@@ -140,7 +140,7 @@ fn of_bodies() -> Vec<Row> {
                 let header = header.map(|value| ("retry-after", value));
                 Some(with(said, header.as_slice()))
             }
-            Who::OpenAi(_) | Who::Anthropic(_) => None,
+            Who::OpenAi(_) | Who::Anthropic(_) | Who::Bedrock(_) => None,
         };
         let limited = Comes::Later(AttemptOutcome::RateLimited, Charge::GiveBack, wait);
         Row::own("a time in the body", said, limited)

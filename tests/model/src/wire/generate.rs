@@ -3,17 +3,30 @@
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Answer, Said, respond, tokens};
+use super::{Answer, Place, Said, respond, tokens};
 
-/// Without a key nothing is asked of the model.
-pub(crate) fn refusal(headers: &HeaderMap) -> Option<Answer> {
-    if headers.contains_key("x-goog-api-key") {
+/// Without a key, or a token, nothing is asked of the model.
+pub(crate) fn refusal(headers: &HeaderMap, place: Place) -> Option<Answer> {
+    let (known, code, status, message) = match place {
+        Place::Gemini => (
+            headers.contains_key("x-goog-api-key"),
+            403,
+            "PERMISSION_DENIED",
+            "Method doesn't allow unregistered callers.",
+        ),
+        Place::Vertex => (
+            super::text(headers, "authorization").starts_with("Bearer "),
+            401,
+            "UNAUTHENTICATED",
+            "Request is missing required authentication credential.",
+        ),
+    };
+    if known {
         return None;
     }
-    let message = "Method doesn't allow unregistered callers.";
-    let error = json!({ "code": 403, "message": message, "status": "PERMISSION_DENIED" });
+    let error = json!({ "code": code, "message": message, "status": status });
     let body = json!({ "error": error });
-    Some(respond(403, &[], body.to_string()))
+    Some(respond(code, &[], body.to_string()))
 }
 
 /// A response. Written by hand, as the content may be no string of Rust's.
