@@ -40,6 +40,11 @@ const WALLS: &[(&str, &[&str], &str)] = &[
         "one provider's library stays with it",
     ),
     (
+        "google_cloud_auth",
+        &["backend/src/extractor/gemini"],
+        "one provider's library stays with it",
+    ),
+    (
         "aws_config",
         &["backend/src/extractor/bedrock"],
         "one provider's library stays with it",

@@ -14,6 +14,12 @@ mod bindings;
 mod check;
 #[path = "cli/conformance.rs"]
 mod conformance;
+#[cfg(any(feature = "bedrock", feature = "vertex"))]
+#[path = "cli/credentials.rs"]
+mod credentials;
+#[cfg(feature = "vertex")]
+#[path = "cli/google.rs"]
+mod google;
 #[path = "cli/injection.rs"]
 mod injection;
 #[path = "cli/leaks.rs"]

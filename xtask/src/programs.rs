@@ -21,7 +21,7 @@ pub(crate) struct Programs {
 
 /// What is tested beside the default: the providers whose own libraries take their time to build.
 /// Every step has the same ones, so that nothing is compiled twice.
-pub(crate) const FEATURES: &str = "fencepost/bedrock";
+pub(crate) const FEATURES: &str = "fencepost/bedrock,fencepost/vertex";
 
 /// Builds what is missing or out of date, and no more than runs: not [`FEATURES`]. The two native
 /// programs are built without optimisation: that is the shortest way to a first start, and fast

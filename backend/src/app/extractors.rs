@@ -6,6 +6,8 @@ use serde_json::Value;
 
 #[cfg(feature = "bedrock")]
 use crate::extractor::bedrock::{self, Bedrock};
+#[cfg(feature = "vertex")]
+use crate::extractor::gemini::vertex::{self, Vertex};
 use crate::{
     clock::UnixMillis,
     config::{ExtractorConfig, ModelConfig, ProviderKeys},
@@ -47,6 +49,8 @@ pub(super) fn fingerprint(config: &ExtractorConfig) -> Result<Value, Unusable> {
             anthropic::fingerprint(&config.settings, *output)
         }
         ExtractorConfig::Gemini(config) => gemini::fingerprint(&config.settings),
+        #[cfg(feature = "vertex")]
+        ExtractorConfig::Vertex(config, place) => vertex::fingerprint(&config.settings, place),
         #[cfg(feature = "bedrock")]
         ExtractorConfig::Bedrock(config, region, output) => {
             bedrock::fingerprint(&config.settings, region, *output)
@@ -78,6 +82,11 @@ pub(super) fn set_up(
                 tls(config)?,
                 clock,
             )?)
+        }
+        #[cfg(feature = "vertex")]
+        ExtractorConfig::Vertex(config, place) => {
+            let (settings, place) = (config.settings.clone(), place.clone());
+            Arc::new(Vertex::new(settings, place, tls(config)?, clock)?)
         }
         #[cfg(feature = "bedrock")]
         ExtractorConfig::Bedrock(config, region, output) => {

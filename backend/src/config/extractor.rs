@@ -2,6 +2,8 @@
 
 #[cfg(feature = "bedrock")]
 mod bedrock;
+#[cfg(feature = "vertex")]
+mod vertex;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +15,8 @@ use fencepost_identity::config::{Item, Section};
 use super::{Environment, Project, limits};
 #[cfg(feature = "bedrock")]
 use crate::extractor::bedrock::Region;
+#[cfg(feature = "vertex")]
+use crate::extractor::gemini::vertex::Place;
 use crate::{
     extractor::{
         BaseUrl, Settings,
@@ -40,6 +44,9 @@ pub enum ExtractorConfig {
     Anthropic(ModelConfig, Output),
     /// A server that speaks `generateContent`.
     Gemini(ModelConfig),
+    /// Models at Vertex AI, that speak `generateContent`, too.
+    #[cfg(feature = "vertex")]
+    Vertex(ModelConfig, Place),
     /// Models at Amazon Bedrock.
     #[cfg(feature = "bedrock")]
     Bedrock(ModelConfig, Region, Output),
@@ -70,6 +77,9 @@ enum Key {
     Required,
     /// Some server of one's own wants none, or there are other credentials.
     Optional,
+    /// There are other credentials, and none of this kind.
+    #[cfg(feature = "vertex")]
+    Unknown,
 }
 
 const OPENAI: Interface<'_> = Interface {
@@ -119,15 +129,29 @@ impl ExtractorConfig {
                     .zip(output)
                     .map(|(model, output)| Self::Anthropic(model, output))
             }
-            "gemini" => ModelConfig::read(&mut table, &GEMINI).map(Self::Gemini),
+            "gemini" => match table.get("api") {
+                None => ModelConfig::read(&mut table, &GEMINI).map(Self::Gemini),
+                Some(api) => match api.text()? {
+                    "gemini" => ModelConfig::read(&mut table, &GEMINI).map(Self::Gemini),
+                    #[cfg(feature = "vertex")]
+                    "vertex" => vertex::read(&mut table),
+                    #[cfg(not(feature = "vertex"))]
+                    "vertex" => {
+                        api.error(lacking("vertex"));
+                        return None;
+                    }
+                    _ => {
+                        api.error("this is `gemini` or `vertex`");
+                        // What else stands in the table depends on it.
+                        return None;
+                    }
+                },
+            },
             #[cfg(feature = "bedrock")]
             "bedrock" => bedrock::read(&mut table),
             #[cfg(not(feature = "bedrock"))]
             "bedrock" => {
-                kind.error(
-                    "this program was built without `bedrock`; build it with `--features bedrock`, \
-                     or take the container image, which has it",
-                );
+                kind.error(lacking("bedrock"));
                 return None;
             }
             _ => {
@@ -160,6 +184,8 @@ impl ExtractorConfig {
     #[must_use]
     pub fn found_credentials(&self) -> Option<&'static str> {
         match self {
+            #[cfg(feature = "vertex")]
+            Self::Vertex(..) => Some("Google"),
             #[cfg(feature = "bedrock")]
             Self::Bedrock(config, ..) if config.key_variable.is_none() => Some("AWS"),
             _ => None,
@@ -177,6 +203,8 @@ impl ExtractorConfig {
             Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
                 Some(config)
             }
+            #[cfg(feature = "vertex")]
+            Self::Vertex(config, _) => Some(config),
             #[cfg(feature = "bedrock")]
             Self::Bedrock(config, ..) => Some(config),
         }
@@ -199,6 +227,8 @@ impl ModelConfig {
         let key = match interface.key {
             Key::Required => table.require("api_key_env").map(Some),
             Key::Optional => Some(table.get("api_key_env")),
+            #[cfg(feature = "vertex")]
+            Key::Unknown => Some(None),
         };
         let key_variable = key.and_then(|item| match item {
             Some(item) => item.parse(variable).map(Some),
@@ -225,6 +255,14 @@ impl ModelConfig {
             key_variable: key_variable?,
         })
     }
+}
+
+#[cfg(not(all(feature = "bedrock", feature = "vertex")))]
+fn lacking(feature: &str) -> String {
+    format!(
+        "this program was built without `{feature}`; build it with `--features {feature}`, or take \
+         the container image, which has it"
+    )
 }
 
 fn model(text: &str) -> Result<String, &'static str> {

@@ -8,6 +8,7 @@ mod failure;
 mod request;
 
 use async_trait::async_trait;
+use reqwest::header::HeaderValue;
 use rustls::ClientConfig;
 use serde_json::Value;
 
@@ -98,7 +99,7 @@ impl Extractor for Anthropic {
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {
-        let headers = [("anthropic-version", VERSION)];
+        let headers = [("anthropic-version", HeaderValue::from_static(VERSION))];
         let body = request::body(&self.provider.settings, self.output, question);
         self.provider.ask(question, &headers, body).await
     }

@@ -132,7 +132,7 @@ impl Client {
     pub(super) async fn post(
         &self,
         question: &Question<'_>,
-        headers: &[(&'static str, &str)],
+        headers: &[(&'static str, HeaderValue)],
         body: Vec<u8>,
     ) -> Result<Reply, Failure> {
         // Servers that know this header answer a repeated question once.
@@ -144,7 +144,7 @@ impl Client {
             .header("idempotency-key", &call_key)
             .body(body);
         for (name, value) in headers {
-            request = request.header(*name, *value);
+            request = request.header(*name, value);
         }
         let request = request.build().map_err(|_| Failure::InvalidRequest)?;
         self.http.send(request).await

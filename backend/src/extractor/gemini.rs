@@ -1,8 +1,11 @@
-//! `generateContent` over HTTP, as the Gemini API has it, with an API key.
+//! `generateContent` over HTTP, as the Gemini API has it, with an API key. Vertex AI has the same
+//! with tokens.
 
 mod answer;
 mod failure;
 mod request;
+#[cfg(feature = "vertex")]
+pub mod vertex;
 
 use async_trait::async_trait;
 use rustls::ClientConfig;

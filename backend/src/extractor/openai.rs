@@ -11,6 +11,7 @@ mod request;
 mod responses;
 
 use async_trait::async_trait;
+use reqwest::header::HeaderValue;
 use rustls::ClientConfig;
 use serde_json::Value;
 
@@ -102,8 +103,9 @@ impl Extractor for OpenAi {
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {
         // A server that knows this header lets a question be found by it.
-        let call_key = question.call_key.to_string();
-        let headers = [("x-client-request-id", call_key.as_str())];
+        let call_key = HeaderValue::from_str(&question.call_key.to_string());
+        let headers = call_key.map(|call_key| ("x-client-request-id", call_key));
+        let headers: Vec<_> = headers.into_iter().collect();
         let settings = &self.provider.settings;
         let body = match self.api {
             Api::Chat => request::body(settings, question),

@@ -1,6 +1,6 @@
 //! One model at one provider: from a question to what the provider's own form makes of the reply.
 
-use reqwest::StatusCode;
+use reqwest::{StatusCode, header::HeaderValue};
 use rustls::ClientConfig;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl Provider {
     pub(super) async fn ask(
         &self,
         question: &Question<'_>,
-        headers: &[(&'static str, &str)],
+        headers: &[(&'static str, HeaderValue)],
         body: Option<Vec<u8>>,
     ) -> Result<Draft, ExtractError> {
         let mut call = self.addressee();
@@ -93,7 +93,7 @@ impl Provider {
     async fn answer(
         &self,
         question: &Question<'_>,
-        headers: &[(&'static str, &str)],
+        headers: &[(&'static str, HeaderValue)],
         body: Option<Vec<u8>>,
         call: &mut Call,
     ) -> Result<String, Failure> {

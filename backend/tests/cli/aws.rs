@@ -1,23 +1,14 @@
 //! The program with a model at Amazon Bedrock: what it signs with, and where it has that from.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use fencepost_model::{Asked, Behaviour, ModelServer, in_turn, moderation};
+use fencepost_model::{Asked, Behaviour};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpSocket},
-};
 
 use super::{
     Place,
+    credentials::{Giver, closed, good, header, model, told, unasked},
     model::{KEY, VARIABLE, asking_as, attempts},
-    served::{Server, TEXT, client, envelope},
 };
 
 const MODEL: &str = "vendor.small-v1:0";
@@ -46,26 +37,6 @@ fn secret(id: &str) -> String {
 
 fn token(id: &str) -> String {
     format!("{KEY}/token-of-{id}")
-}
-
-fn good() -> Behaviour {
-    moderation("other", 0.95, false)
-}
-
-/// A server that behaves so, and what it was asked.
-fn model(behaviours: Vec<Behaviour>) -> (ModelServer, Arc<Mutex<Vec<Asked>>>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
-    let behave = in_turn(behaviours);
-    let server = ModelServer::start(move |asked| {
-        listener.lock().unwrap().push(asked.clone());
-        behave(asked)
-    });
-    (server, heard)
-}
-
-fn header<'a>(asked: &'a Asked, name: &str) -> &'a str {
-    asked.headers[name].to_str().unwrap()
 }
 
 fn hmac(key: &[u8], text: &str) -> Vec<u8> {
@@ -142,49 +113,21 @@ async fn a_key_of_its_own_comes_before_all_other_credentials() {
     assert_eq!(header(&asked, "authorization"), format!("Bearer {KEY}"));
 }
 
-/// Gives credentials as a container's machine does: the first of these bodies, then the next, and
-/// the last for all that come after; a 403 where there is none.
-async fn container(ids: Vec<&'static str>) -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
-    tokio::spawn(async move {
-        loop {
-            let mut connection = listener.accept().await.unwrap().0;
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
-                head.push(connection.read_u8().await.unwrap());
-            }
-            let nth = count.fetch_add(1, Ordering::SeqCst);
-            let (status, body) = match ids.get(nth).or(ids.last()) {
-                None => ("403 Forbidden", json!({ "code": "no", "message": "no" })),
-                Some(id) => (
-                    "200 OK",
-                    json!({
-                        "AccessKeyId": id, "SecretAccessKey": secret(id), "Token": token(id),
-                        "Expiration": "2999-01-01T00:00:00Z",
-                    }),
-                ),
-            };
-            let body = body.to_string();
-            let answer = format!(
-                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
-                 content-length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            connection.write_all(answer.as_bytes()).await.unwrap();
-        }
+/// Credentials as a container's machine gives them.
+fn given(id: &str) -> (u16, Value) {
+    let credentials = json!({
+        "AccessKeyId": id, "SecretAccessKey": secret(id), "Token": token(id),
+        "Expiration": "2999-01-01T00:00:00Z",
     });
-    (format!("http://{address}/credentials"), asked)
+    (200, credentials)
 }
 
 #[tokio::test]
 async fn credentials_that_have_run_out_are_fetched_anew_once() {
     let expired = || Behaviour::amazon_error(403, "ExpiredTokenException", "expired");
     let (model, heard) = model(vec![expired(), good()]);
-    let (credentials, fetched) = container(vec!["AKIDFIRST", "AKIDSECOND"]).await;
-    let place = asking(&model.base_url()).with(CONTAINER, &credentials);
+    let giver = Giver::start([given("AKIDFIRST"), given("AKIDSECOND")]).await;
+    let place = asking(&model.base_url()).with(CONTAINER, &giver.url);
     let (report, attempts) = attempts(&place).await;
     assert_eq!(report["outcome"], "committed", "{report}");
     assert_eq!(attempts.len(), 1, "{attempts:?}");
@@ -195,44 +138,16 @@ async fn credentials_that_have_run_out_are_fetched_anew_once() {
         let expected = authorization(asked, &calls[0].body_sha256, id);
         assert_eq!(header(asked, "authorization"), expected);
     }
-    assert_eq!((heard.len(), fetched.load(Ordering::SeqCst)), (2, 2));
-}
-
-/// The first attempt, once it has ended, and the pauses at that time.
-async fn first_attempt(place: &Place) -> (Value, Value) {
-    let server = Server::start(place, &[]);
-    let client = client();
-    let delivered = envelope(TEXT);
-    let key = delivered.identity.report_key().to_string();
-    assert_eq!(server.deliver(&client, &delivered).await.0, 202);
-    let path = format!("/v1/reports/{key}/attempts");
-    let attempt = loop {
-        let (_, attempts) = server.ask(&client, &path).await;
-        let ended = |attempt: &&Value| !attempt["outcome"].is_null();
-        let attempts = attempts["attempts"].as_array().unwrap();
-        if let Some(attempt) = attempts.first().filter(ended) {
-            break attempt.clone();
-        }
-    };
-    let (_, stats) = server.ask(&client, "/v1/stats").await;
-    let ran = server.stop();
-    assert!(ran.stderr.contains("The provider was not asked"), "{ran:?}");
-    assert!(!ran.stderr.contains(KEY), "{ran:?}");
-    (attempt, stats["pauses"].clone())
-}
-
-fn told(attempt: &Value) -> (&str, bool) {
-    let outcome = attempt["outcome"].as_str().unwrap();
-    (outcome, attempt["charged"].as_bool().unwrap())
+    assert_eq!((heard.len(), giver.asked().len()), (2, 2));
 }
 
 #[tokio::test]
 async fn without_credentials_the_extractor_is_paused() {
     let (model, _) = model(vec![good()]);
-    let (refusing, _) = container(Vec::new()).await;
-    for credentials in ["", &refusing] {
+    let refusing = Giver::start([(403, json!({ "code": "no", "message": "no" }))]).await;
+    for credentials in ["", &refusing.url] {
         let place = asking(&model.base_url()).with(CONTAINER, credentials);
-        let (attempt, pauses) = first_attempt(&place).await;
+        let (attempt, pauses) = unasked(&place).await;
         assert_eq!(told(&attempt).0, "auth", "{attempt}");
         let subject = json!({ "credential": "extractor gpt" });
         assert_eq!(pauses[0]["subject"], subject, "{pauses}");
@@ -243,12 +158,9 @@ async fn without_credentials_the_extractor_is_paused() {
 #[tokio::test]
 async fn where_credentials_can_not_be_asked_for_the_attempt_does_not_count() {
     let (model, _) = model(vec![good()]);
-    // Kept, so that nobody else gets the port, and never listened on.
-    let closed = TcpSocket::new_v4().unwrap();
-    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let address = closed.local_addr().unwrap();
-    let place = asking(&model.base_url()).with(CONTAINER, &format!("http://{address}/credentials"));
-    let (attempt, pauses) = first_attempt(&place).await;
+    let (_kept, url) = closed();
+    let place = asking(&model.base_url()).with(CONTAINER, &url);
+    let (attempt, pauses) = unasked(&place).await;
     assert_eq!(told(&attempt), ("transport", false), "{attempt}");
     assert_eq!(pauses, json!([]));
     assert_eq!(model.calls(), []);

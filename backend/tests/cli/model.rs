@@ -13,13 +13,17 @@ pub(super) const KEY: &str = "model-canary-0123456789";
 pub(super) const VARIABLE: &str = "MODEL_KEY";
 const VERSION: &str = "moderation-gpt-1";
 
-/// What the file says of an extractor for each form in which a model is asked.
-pub(super) const FORMS: [&str; 5] = [
+/// What the file says of an extractor for each form in which a model is asked with a key.
+pub(super) const FORMS: &[&str] = &[
     CHAT,
     "kind = \"openai\"\napi = \"responses\"",
     "kind = \"anthropic\"",
     "kind = \"anthropic\"\noutput = \"tool\"",
     "kind = \"gemini\"",
+    #[cfg(feature = "bedrock")]
+    "kind = \"bedrock\"\nregion = \"eu-central-1\"",
+    #[cfg(feature = "bedrock")]
+    "kind = \"bedrock\"\nregion = \"eu-central-1\"\noutput = \"tool\"",
 ];
 const CHAT: &str = "kind = \"openai\"";
 
@@ -114,8 +118,8 @@ async fn a_limited_rate_costs_no_attempt_and_the_same_question_is_asked_again() 
 
 #[tokio::test]
 async fn a_report_is_committed_whichever_provider_is_asked() {
-    let names = ["openai", "openai", "anthropic", "anthropic", "gemini"];
-    for (form, kind) in FORMS.into_iter().zip(names) {
+    for form in FORMS {
+        let kind = form.split('"').nth(1).unwrap();
         let request_id = match kind {
             "gemini" => "response-1",
             _ => "req_1",

@@ -10,20 +10,113 @@ model = \"eu.vendor.model-v1:0\"
 region = \"eu-central-1\"
 ";
 
-#[cfg(not(feature = "bedrock"))]
-#[test]
-fn a_program_that_was_built_without_a_provider_says_so() {
-    let errors = project(&[("kind = \"baseline\"", BEDROCK)]).unwrap_err();
+const VERTEX: &str = "kind = \"baseline\"
+
+[extractor.ver]
+kind = \"gemini\"
+api = \"vertex\"
+model = \"gemini-x.1\"
+project = \"my-project\"
+location = \"europe-west4\"
+";
+
+/// The only mistake of a file with this table.
+fn mistake(table: &str) -> String {
+    let errors = project(&[("kind = \"baseline\"", table)]).unwrap_err();
     let [line] = errors.lines() else {
         panic!("{errors:?}");
     };
-    assert!(
-        line.contains(
-            "`extractor.bed.kind`: this program was built without `bedrock`; build it with \
-             `--features bedrock`"
-        ),
-        "{line}"
+    line.clone()
+}
+
+#[cfg(not(any(feature = "bedrock", feature = "vertex")))]
+#[test]
+fn a_program_that_was_built_without_a_provider_says_so() {
+    for (table, key, feature) in [
+        (BEDROCK, "bed.kind", "bedrock"),
+        (VERTEX, "ver.api", "vertex"),
+    ] {
+        let line = mistake(table);
+        let expected = format!(
+            "`extractor.{key}`: this program was built without `{feature}`; build it with \
+             `--features {feature}`"
+        );
+        assert!(line.contains(&expected), "{line}");
+    }
+}
+
+#[test]
+fn the_gemini_api_may_be_named_and_no_other() {
+    let named = VERTEX.replace("\"vertex\"", "\"gemini\"");
+    let named = named.replace(
+        "project = \"my-project\"\nlocation = \"europe-west4\"\n",
+        "",
     );
+    let named = named + "api_key_env = \"G_KEY\"\n";
+    let read = project(&[("kind = \"baseline\"", &named)]).unwrap();
+    let gemini = &read.extractors["ver"];
+    assert!(matches!(gemini, ExtractorConfig::Gemini(_)), "{gemini:?}");
+    assert_eq!(gemini.found_credentials(), None);
+    let line = mistake(&named.replace("api = \"gemini\"", "api = \"palm\""));
+    let expected = "extractor.ver.api`: this is `gemini` or `vertex`";
+    assert!(line.contains(expected), "{line}");
+}
+
+#[cfg(feature = "vertex")]
+mod vertex {
+    use super::*;
+    use crate::extractor::gemini::vertex::{Name, Place};
+
+    #[test]
+    fn project_and_location_say_where_the_provider_is() {
+        let project = project(&[("kind = \"baseline\"", VERTEX)]).unwrap();
+        let ver = &project.extractors["ver"];
+        let ExtractorConfig::Vertex(config, place) = ver else {
+            panic!("{ver:?}");
+        };
+        let name = |text| Name::new(text).unwrap();
+        assert_eq!(*place, Place::new(name("my-project"), name("europe-west4")));
+        let url = "https://europe-west4-aiplatform.googleapis.com/v1";
+        assert_eq!(config.settings.base_url.to_string(), url);
+        assert_eq!(ver.found_credentials(), Some("Google"));
+        assert_eq!(ver.credential("ver").as_str(), "extractor ver");
+    }
+
+    #[test]
+    fn each_mistake_is_told_with_its_key() {
+        for (old, new, expected) in [
+            (
+                "project = \"my-project\"\n",
+                "",
+                "extractor.ver`: the key `project` is missing",
+            ),
+            (
+                "location = \"europe-west4\"\n",
+                "",
+                "extractor.ver`: the key `location` is missing",
+            ),
+            (
+                "europe-west4",
+                "Europe/West",
+                "extractor.ver.location`: a name of lower-case letters",
+            ),
+            (
+                "gemini-x.1",
+                "publishers/google/models/x",
+                "extractor.ver.model`: a model's name alone",
+            ),
+            (
+                "\"my-project\"",
+                "\"my-project\"\napi_key_env = \"G_KEY\"",
+                "extractor.ver.api_key_env`: this key is not known",
+            ),
+        ] {
+            let changed = VERTEX.replace(old, new);
+            assert_ne!(changed, VERTEX, "{old}");
+            let line = mistake(&changed);
+            assert!(line.contains(expected), "{new}: {line}");
+        }
+    }
 }
 
 #[cfg(feature = "bedrock")]
@@ -102,12 +195,8 @@ mod bedrock {
         ] {
             let changed = BEDROCK.replace(old, new);
             assert_ne!(changed, BEDROCK, "{old}");
-            let errors = project(&[("kind = \"baseline\"", &changed)]).unwrap_err();
-            let lines = errors.lines();
-            assert!(
-                lines.len() == 1 && lines[0].contains(expected),
-                "{new}: {lines:?}"
-            );
+            let line = mistake(&changed);
+            assert!(line.contains(expected), "{new}: {line}");
         }
     }
 }
