@@ -18,6 +18,9 @@ use crate::{clock::UnixMillis, retry as waits, secret::Secret};
 /// An answer is a few hundred bytes; what is longer than this is not one.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For how long a connection is kept that nobody uses. Many servers close theirs after five seconds
+/// and more; a question that is sent at that moment counts as an attempt, and was heard by nobody.
+const IDLE: Duration = Duration::from_secs(4);
 
 /// Paid for, perhaps, but not the provider's: a gateway's page, or half an answer.
 pub(super) const STRANGE: Failure = Failure::Transport(Inference::MayHaveBegun);
@@ -83,6 +86,7 @@ impl Http {
             .default_headers(headers)
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
+            .pool_idle_timeout(IDLE)
             // A redirect would carry the report elsewhere, a retry would be a second inference that
             // no attempt counts.
             .redirect(redirect::Policy::none())

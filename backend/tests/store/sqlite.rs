@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The schema of this program.
-const NEWEST: i64 = 3;
+const NEWEST: i64 = 4;
 
 async fn connect(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()

@@ -14,6 +14,7 @@ const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/sqlite/0001_reports.sql"),
     include_str!("../../../../backend/migrations/sqlite/0002_fences.sql"),
     include_str!("../../../../backend/migrations/sqlite/0003_fairness.sql"),
+    include_str!("../../../../backend/migrations/sqlite/0004_answers.sql"),
     "PRAGMA foreign_keys = ON;\n",
 );
 
