@@ -4,7 +4,7 @@ mod extractors;
 mod fit;
 mod process;
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -27,7 +27,7 @@ use crate::{
         ingest_router,
     },
     retry::Backoff,
-    store::{CredentialName, Keeping, PipelineVersions, Store, StoreError},
+    store::{CredentialName, Keeping, PipelineVersions, Store, StoreError, VersionConflict},
     worker::{self, Expiry, Keep, Limiter, Pace, Stop, StopSignal, Worker, WorkerParts},
 };
 
@@ -158,11 +158,13 @@ impl App {
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
         let how = config.project.worker;
         let keepings = keepings(&config.project);
+        let file = config.project.file.clone();
         let judged = config.project.pipelines.iter().map(Judged::from).collect();
         let (pipelines, bound) = match config.role {
             Role::All | Role::Worker => {
                 let pipelines = pipelines(config.project, &config.keys, &wake)?;
                 let bindings = worker::bind(&*store, pipelines).await?;
+                tell(&bindings.conflicts, &file);
                 (bindings.claimable, Versions::Bound(bindings.conflicts))
             }
             Role::Api => (
@@ -170,7 +172,7 @@ impl App {
                 Versions::BoundByOthers(stand_for(&config.project)?),
             ),
         };
-        let health = Arc::new(Health::new(Arc::clone(&store), bound, config.role));
+        let health = Arc::new(Health::new(Arc::clone(&store), bound, &file, config.role));
         let mut servers = JoinSet::new();
         if let (Some(listener), Some(ingest)) = (listeners.ingest, config.ingest) {
             let api = IngestApi::new(IngestParts {
@@ -255,6 +257,13 @@ impl App {
                 Err(error) => tracing::error!(%error, "A defect: a listener ended early"),
             }
         }
+    }
+}
+
+/// Says in the log which versions stand for something else now, and what to write in which file.
+fn tell(conflicts: &[VersionConflict], file: &Path) {
+    for conflict in conflicts {
+        tracing::error!("{}: {conflict}", file.display());
     }
 }
 

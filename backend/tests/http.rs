@@ -26,6 +26,9 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
+/// What the configuration is called.
+const FILE: &str = "fencepost.toml";
+
 /// An answer, read to its end.
 #[derive(Debug)]
 struct Answer {

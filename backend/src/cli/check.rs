@@ -169,7 +169,7 @@ fn compare(project: &Project, bindings: &Bindings, findings: &mut Findings) {
             let conflicts = versions
                 .iter()
                 .flat_map(|wanted| bindings.conflicts(wanted));
-            let lines = conflicts.map(|conflict| conflict.to_string());
+            let lines = conflicts.map(|conflict| format!("{}: {conflict}", project.file.display()));
             findings.conflicts.extend(lines);
         }
         Err(error) => findings.errors.push(error.to_string()),

@@ -1,8 +1,11 @@
 //! Whether the process lives, and whether it can do its work.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{
@@ -32,6 +35,7 @@ pub enum Versions {
 pub struct Health {
     store: Arc<dyn Store>,
     versions: Versions,
+    file: String,
     role: Role,
     draining: AtomicBool,
 }
@@ -58,12 +62,18 @@ struct Readiness {
 
 impl Health {
     /// A process that takes reports in goes on although a version stood for something else before,
-    /// and warns of it; a mere worker is not ready.
+    /// and warns of it; a mere worker is not ready. `file` is the configuration: the warning says
+    /// what to write there, and names it without its folder, since anybody may ask.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, versions: Versions, role: Role) -> Self {
+    pub fn new(store: Arc<dyn Store>, versions: Versions, file: &Path, role: Role) -> Self {
         Self {
             store,
             versions,
+            file: file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             role,
             draining: AtomicBool::new(false),
         }
@@ -94,7 +104,10 @@ impl Health {
             reasons.push(format!("database: {error}"));
         }
         let mut warnings = match self.conflicts().await {
-            Ok(conflicts) => conflicts.iter().map(ToString::to_string).collect(),
+            Ok(conflicts) => {
+                let told = |conflict| format!("{}: {conflict}", self.file);
+                conflicts.iter().map(told).collect()
+            }
             Err(error) => vec![format!("what versions stand for is not known: {error}")],
         };
         match self.role {

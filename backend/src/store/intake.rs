@@ -130,6 +130,35 @@ pub struct VersionConflict {
     pub bound: [u8; 32],
 }
 
+impl VersionConflict {
+    /// The name to write instead: the number at the end raised by one, or a second one begun.
+    #[must_use]
+    pub fn next_version(&self) -> String {
+        let stem = self
+            .version
+            .trim_end_matches(|end: char| end.is_ascii_digit());
+        let number = self.version.get(stem.len()..).unwrap_or_default();
+        match number {
+            "" => format!("{stem}-2"),
+            digits => format!("{stem}{}", raised(digits)),
+        }
+    }
+}
+
+/// A decimal number of any length, one more. It keeps its width while it can.
+fn raised(digits: &str) -> String {
+    let stem = digits.trim_end_matches('9');
+    let nines = digits.len() - stem.len();
+    let mut raised = stem.to_owned();
+    let last = raised
+        .pop()
+        .and_then(|digit| digit.to_digit(10))
+        .unwrap_or(0);
+    raised.push_str(&(last + 1).to_string());
+    raised.push_str(&"0".repeat(nines));
+    raised
+}
+
 impl fmt::Display for VersionConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -141,7 +170,9 @@ impl fmt::Display for VersionConflict {
         write!(
             f,
             "pipeline `{pipeline}` does not claim: its {kind}_version `{version}` stood for \
-             something else before; give it a new name"
+             something else before; give it a new name, under [pipeline.{pipeline}]: \
+             {kind}_version = \"{}\"",
+            self.next_version()
         )
     }
 }
@@ -218,4 +249,36 @@ pub enum Rebound {
     Same,
     /// It was not bound to any yet; it is now.
     First,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_version_has_the_number_at_its_end_raised() {
+        for (version, next) in [
+            ("moderation-7", "moderation-8"),
+            ("moderation-v3", "moderation-v4"),
+            ("v9", "v10"),
+            ("v1099", "v1100"),
+            ("v007", "v008"),
+            ("2", "3"),
+            ("999", "1000"),
+            ("99999999999999999999999", "100000000000000000000000"),
+            ("tickets", "tickets-2"),
+            ("v1-beta", "v1-beta-2"),
+        ] {
+            let conflict = VersionConflict {
+                pipeline: "tickets".to_owned(),
+                kind: VersionKind::Schema,
+                version: version.to_owned(),
+                bound: [0; 32],
+            };
+            assert_eq!(conflict.next_version(), next);
+            let told = conflict.to_string();
+            let written = format!("under [pipeline.tickets]: schema_version = \"{next}\"");
+            assert!(told.ends_with(&written), "{told}");
+        }
+    }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tracing::error;
-
 use super::Pipeline;
 use crate::store::{Bound, Store, StoreError, VersionConflict};
 
@@ -15,7 +13,7 @@ pub struct Bindings {
     pub conflicts: Vec<VersionConflict>,
 }
 
-/// Binds the versions of pipelines on their first use.
+/// Binds the versions of pipelines on their first use. Whoever calls it tells of the conflicts.
 ///
 /// # Errors
 /// The database failed.
@@ -30,16 +28,7 @@ pub async fn bind(
     for pipeline in pipelines {
         match store.bind_versions(pipeline.versions.clone()).await? {
             Bound::Bound => bindings.claimable.push(Arc::new(pipeline)),
-            Bound::Conflict(conflicts) => {
-                for conflict in &conflicts {
-                    let (kind, version) = (conflict.kind, &conflict.version);
-                    error!(
-                        pipeline = pipeline.name(), %kind, version,
-                        "the version stood for something else before: give it a new name"
-                    );
-                }
-                bindings.conflicts.extend(conflicts);
-            }
+            Bound::Conflict(conflicts) => bindings.conflicts.extend(conflicts),
         }
     }
     Ok(bindings)

@@ -30,7 +30,8 @@ async fn warnings(server: &Server, client: &Client) -> Vec<Value> {
 
 fn is_of_moderation_7(told: &Value) -> bool {
     let told = told.as_str().unwrap();
-    told.contains("`moderation`") && told.contains("`moderation-7`") && told.contains("new name")
+    let written = "under [pipeline.moderation]: classifier_version = \"moderation-8\"";
+    told.contains("`moderation-7`") && told.contains("fencepost.toml: ") && told.ends_with(written)
 }
 
 #[tokio::test]
@@ -53,7 +54,16 @@ async fn a_version_that_stands_for_something_else_is_told_and_reports_come_in() 
     }
     let worker = Server::start(&place, &["--role", "worker"]);
     assert_eq!(worker.ask(&client, "/readyz").await.0, 503);
-    assert_eq!(worker.stop().code, Some(0));
+    let ran = worker.stop();
+    assert_eq!(ran.code, Some(0));
+    let logged = r#"under [pipeline.moderation]: classifier_version = \"moderation-8\""#;
+    let config = place.folder.path().join("fencepost.toml");
+    let mut lines = ran.stderr.lines();
+    let config = config.to_str().unwrap();
+    assert!(
+        lines.any(|line| line.contains(logged) && line.contains(config)),
+        "{ran:?}"
+    );
 }
 
 /// How much an extractor is asked is no part of what a version stands for.

@@ -12,7 +12,7 @@ use fencepost::{
 use serde_json::json;
 
 use super::{
-    Answer, call,
+    Answer, FILE, call,
     scripted::{Mood, Scripted},
 };
 
@@ -24,7 +24,12 @@ fn router(mood: Mood) -> Router {
 
 fn router_with(mood: Mood, role: Role, versions: Versions) -> Router {
     let store: Arc<dyn Store> = Scripted::new(mood);
-    let health = Arc::new(Health::new(Arc::clone(&store), versions, role));
+    let health = Arc::new(Health::new(
+        Arc::clone(&store),
+        versions,
+        FILE.as_ref(),
+        role,
+    ));
     admin_router(AdminApi::new(store, Vec::new()), Secret::new(TOKEN), health)
 }
 
@@ -217,15 +222,20 @@ async fn readiness_says_why_not() {
         version: "moderation-7".to_owned(),
         bound: [9; 32],
     };
+    let told = format!("{FILE}: {conflict}");
+    assert!(
+        told.contains("classifier_version = \"moderation-8\""),
+        "{told}"
+    );
     let with = |role, conflict: &VersionConflict| {
         router_with(Mood::Fine, role, Versions::Bound(vec![conflict.clone()]))
     };
     let answer = get(&with(Role::All, &conflict), "/readyz", &[]).await;
     assert_eq!(ready(&answer), (200, true));
-    assert_eq!(answer.body["warnings"], json!([conflict.to_string()]));
+    assert_eq!(answer.body["warnings"], json!([told]));
     let answer = get(&with(Role::Worker, &conflict), "/readyz", &[]).await;
     assert_eq!(ready(&answer), (503, false));
-    assert_eq!(answer.body["reasons"], json!([conflict.to_string()]));
+    assert_eq!(answer.body["reasons"], json!([told]));
 }
 
 /// The store has bound both of its versions to something of nines.
@@ -274,6 +284,7 @@ async fn a_process_that_ends_is_not_ready() {
     let health = Arc::new(Health::new(
         Arc::clone(&store),
         Versions::Bound(Vec::new()),
+        FILE.as_ref(),
         Role::All,
     ));
     let api = AdminApi::new(store, Vec::new());

@@ -23,7 +23,7 @@ use fencepost_identity::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, call};
+use super::{Answer, FILE, call};
 
 const TOKEN: &str = "admin-canary-0123456789";
 const SCHEMA: &str = include_str!("../../schemas/moderation-v3.json");
@@ -141,7 +141,12 @@ pub(super) fn router_with(
         },
     };
     let versions = Versions::Bound(Vec::new());
-    let health = Arc::new(Health::new(Arc::clone(store), versions, Role::All));
+    let health = Arc::new(Health::new(
+        Arc::clone(store),
+        versions,
+        FILE.as_ref(),
+        Role::All,
+    ));
     let api = AdminApi::new(Arc::clone(store), vec![judged]);
     admin_router(api, Secret::new(TOKEN), health)
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{
-    call,
+    FILE, call,
     envelope::{NOW, SECRET, TEXT, clock, envelope, headers, request, signed},
     scripted::{Mood, Scripted},
 };
@@ -43,7 +43,12 @@ pub(super) fn router(store: &Arc<Scripted>, in_flight_max: usize) -> (Router, Ar
     (
         ingest_router(
             api,
-            Arc::new(Health::new(store, Versions::Bound(Vec::new()), Role::All)),
+            Arc::new(Health::new(
+                store,
+                Versions::Bound(Vec::new()),
+                FILE.as_ref(),
+                Role::All,
+            )),
         ),
         wake,
     )
