@@ -2,9 +2,10 @@
 
 mod extractors;
 mod fit;
+mod pipelines;
 mod process;
 
-use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -16,19 +17,18 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use self::process::worker_id;
-pub use self::{extractors::Unusable, fit::misfits};
+pub use self::{extractors::Unusable, fit::misfits, pipelines::pipeline};
+use self::{pipelines::pipelines, process::worker_id};
 use crate::{
     clock::UnixMillis,
-    config::{Config, Pipeline, Project, ProviderKeys, RawAnswers, Role},
-    extractor::Extractor,
+    config::{Config, Project, Role},
     http::{
         AdminApi, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions, admin_router,
         ingest_router,
     },
     retry::Backoff,
-    store::{CredentialName, Keeping, PipelineVersions, Store, StoreError, VersionConflict},
-    worker::{self, Expiry, Keep, Limiter, Pace, Stop, StopSignal, Worker, WorkerParts},
+    store::{Keeping, PipelineVersions, Store, StoreError, VersionConflict},
+    worker::{self, Expiry, Pace, Stop, StopSignal, Worker, WorkerParts},
 };
 
 /// How late an idle worker may learn of what another process stored.
@@ -326,63 +326,9 @@ fn keepings(project: &Project) -> Vec<Keeping> {
     keepings.collect()
 }
 
-fn pipelines(
-    project: Project,
-    keys: &ProviderKeys,
-    wake: &Arc<Notify>,
-) -> Result<Vec<worker::Pipeline>, StartError> {
-    // One for all pipelines that name it: they share its connections and its limits.
-    let mut extractors: BTreeMap<String, (Arc<dyn Extractor>, Arc<Limiter>)> = BTreeMap::new();
-    let mut pipelines = Vec::new();
-    for pipeline in project.pipelines {
-        let name = &pipeline.extractor;
-        let Some(config) = project.extractors.get(name) else {
-            continue;
-        };
-        let (extractor, limiter) = match extractors.get(name) {
-            Some(known) => known.clone(),
-            None => {
-                let made = extractors::set_up(config, keys);
-                let limits = project.limits.get(name).copied().unwrap_or_default();
-                let limiter = Limiter::new(limits, Arc::clone(wake));
-                (made.map_err(|error| unusable(name, error))?, limiter)
-            }
-        };
-        fit::fit(&pipeline, &*extractor)?;
-        let known = (Arc::clone(&extractor), Arc::clone(&limiter));
-        extractors.insert(name.clone(), known);
-        let credential = config.credential(name);
-        pipelines.push(runnable(pipeline, extractor, limiter, credential));
-    }
-    Ok(pipelines)
-}
-
 fn unusable(name: &str, error: Unusable) -> StartError {
     StartError::Extractor {
         name: name.to_owned(),
         error,
-    }
-}
-
-fn runnable(
-    pipeline: Pipeline,
-    extractor: Arc<dyn Extractor>,
-    limiter: Arc<Limiter>,
-    credential: CredentialName,
-) -> worker::Pipeline {
-    worker::Pipeline {
-        versions: pipeline.versions(&extractor.fingerprint()),
-        judge: pipeline.judge(),
-        extractor,
-        limiter,
-        credential,
-        max_attempts: pipeline.max_attempts,
-        lease: pipeline.lease,
-        call_timeout: pipeline.call_timeout,
-        max_elapsed: pipeline.max_elapsed,
-        keep: match pipeline.raw_answers {
-            RawAnswers::Kept | RawAnswers::KeptFor(_) => Keep::Raw,
-            RawAnswers::Dropped => Keep::Nothing,
-        },
     }
 }

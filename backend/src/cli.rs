@@ -6,6 +6,7 @@ mod key;
 mod output;
 mod pause;
 mod people;
+mod pipeline;
 mod probe;
 mod read;
 mod replay;
@@ -69,6 +70,9 @@ enum Command {
     Pause(pause::Pause),
     /// End a pause, whoever began it.
     Resume(pause::Resume),
+    /// Begin a pipeline of one's own, or try one out.
+    #[command(subcommand)]
+    Pipeline(pipeline::PipelineCommand),
     /// Act on a source.
     #[command(subcommand)]
     Source(SourceCommand),
@@ -203,6 +207,7 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Pause(pause) => pause.run().await,
         Command::Resume(resume) => resume.run().await,
         Command::Probe(probe) => probe.run().await,
+        Command::Pipeline(command) => command.run().await,
         Command::Source(SourceCommand::Rebind(rebind)) => backup::rebind(&rebind.source).await,
     }
 }

@@ -25,8 +25,8 @@ pub use self::{
     environment::{Environment, Lookup, process_environment, process_variables},
     extractor::{ExtractorConfig, ModelConfig, ProviderKeys},
     manifest::check_manifest,
-    pipeline::{Pipeline, RawAnswers},
-    project::Project,
+    pipeline::{Pipeline, RawAnswers, check_name},
+    project::{FILE_DEFAULT, Project},
     worker::WorkerConfig,
 };
 use crate::secret::Secret;

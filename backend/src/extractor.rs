@@ -44,13 +44,22 @@ pub trait Extractor: Send + Sync {
     /// when nothing came in time.
     fn addressee(&self) -> Call;
 
+    /// A pipeline's schema in the provider's words, as it goes along with each question; none
+    /// where nothing is sent.
+    ///
+    /// # Errors
+    /// [`Unprojectable`]: a mistake of configuration.
+    fn sent_schema(&self, _schema: &Value) -> Result<Option<Value>, Unprojectable> {
+        Ok(None)
+    }
+
     /// Whether a pipeline's schema can be said in the provider's words: asked when a pipeline is
     /// loaded, so that no report meets a provider that can't take it.
     ///
     /// # Errors
-    /// [`Unprojectable`]: a mistake of configuration.
-    fn check_schema(&self, _schema: &Value) -> Result<(), Unprojectable> {
-        Ok(())
+    /// As [`Extractor::sent_schema`].
+    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+        self.sent_schema(schema).map(drop)
     }
 
     /// Asks, once. Retries, timeouts and leases are the caller's.

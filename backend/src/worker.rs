@@ -13,6 +13,7 @@ mod run;
 mod settle;
 mod stop;
 mod timer;
+mod trial;
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,6 +29,7 @@ pub use self::{
     run::{Pace, run},
     stop::{Stop, StopSignal, stop},
     timer::{Timer, TokioTimer},
+    trial::Trial,
 };
 use self::{call::Asked, limit::Permit, settle::Verdict};
 use crate::{

@@ -32,6 +32,8 @@ mod offline;
 mod pause;
 #[path = "cli/people.rs"]
 mod people;
+#[path = "cli/pipelines.rs"]
+mod pipelines;
 #[path = "cli/presets.rs"]
 mod presets;
 #[path = "cli/replay.rs"]
@@ -40,6 +42,8 @@ mod replay;
 mod send;
 #[path = "cli/served.rs"]
 mod served;
+#[path = "cli/tried.rs"]
+mod tried;
 #[path = "cli/verify.rs"]
 mod verify;
 

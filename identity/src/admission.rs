@@ -114,6 +114,15 @@ pub enum Admitted {
     Handshake(HandshakeAnswer),
 }
 
+/// What a payload is by itself, whoever sent it.
+#[derive(Debug)]
+pub enum Payload {
+    /// A report.
+    Report(Box<Envelope>),
+    /// None of those that the source's filter asks for.
+    Ignored,
+}
+
 /// The source that a path leads to, and what follows the source's name.
 #[must_use]
 pub fn source_of<'c, 'r>(
@@ -228,25 +237,50 @@ impl<'c, 'r> Entrance<'c, 'r> {
     pub fn admit(&self, proven: &Proven<'_>, keys: &Keys) -> Result<Admitted, Refusal> {
         let source = self.source;
         let payload = json::parse(&proven.document)?;
-        if let Some(answer) = handshake::signed(source, &payload, proven, keys)? {
-            return Ok(Admitted::Handshake(answer));
+        match handshake::signed(source, &payload, proven, keys)? {
+            Some(answer) => Ok(Admitted::Handshake(answer)),
+            None => Ok(match self.read(&payload)? {
+                Payload::Report(envelope) => Admitted::Report(envelope),
+                Payload::Ignored => Admitted::Ignored,
+            }),
         }
-        if !source.filter.iter().all(|filter| filter.matches(&payload)) {
-            return Ok(Admitted::Ignored);
+    }
+
+    /// What the payload of a body would be admitted as, if a signature proved its sender: for
+    /// trying a configuration out, never for taking anything in. No handshake is looked for.
+    ///
+    /// # Errors
+    /// As [`Entrance::admit`]; [`Refusal::TooLarge`], [`Refusal::Form`].
+    pub fn rehearse(&self, body: &[u8]) -> Result<Payload, Refusal> {
+        let limit = self.source.max_body_bytes;
+        if body.len() > limit {
+            return Err(Refusal::TooLarge { limit });
         }
-        let identity = source.mapping.identify(&payload, self.segment)?;
+        let document = body::document(self.source.verify.form.as_deref(), body.into())?;
+        match self.read(&json::parse(&document)?)? {
+            Payload::Report(envelope) if !envelope.fits(limit) => Err(Refusal::TooLarge { limit }),
+            payload @ (Payload::Report(_) | Payload::Ignored) => Ok(payload),
+        }
+    }
+
+    fn read(&self, payload: &json::Value<'_>) -> Result<Payload, Refusal> {
+        let source = self.source;
+        if !source.filter.iter().all(|filter| filter.matches(payload)) {
+            return Ok(Payload::Ignored);
+        }
+        let identity = source.mapping.identify(payload, self.segment)?;
         if !source.senders.may_name(&identity.tenant) {
             return Err(Refusal::TenantNotAllowed);
         }
-        let input = Input::collect(&payload, &source.input)?;
+        let input = Input::collect(payload, &source.input)?;
         let order = source
             .order
             .as_ref()
-            .and_then(|pointer| text_of(pointer, &payload));
+            .and_then(|pointer| text_of(pointer, payload));
         let links = source.links.iter();
-        let links = links
-            .filter_map(|(name, at)| Some((name.clone(), text_of(at, &payload)?.into_owned())));
-        Ok(Admitted::Report(Box::new(Envelope {
+        let links =
+            links.filter_map(|(name, at)| Some((name.clone(), text_of(at, payload)?.into_owned())));
+        Ok(Payload::Report(Box::new(Envelope {
             source: source.name.clone(),
             identity,
             input,

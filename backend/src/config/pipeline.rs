@@ -194,7 +194,10 @@ impl Pipeline {
 }
 
 /// Names stand in logs, tables and labels.
-pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+///
+/// # Errors
+/// What a name is, where this is none.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
     let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
     if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
         return Ok(());

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::worker::Limits;
 
-const FILE_DEFAULT: &str = "fencepost.toml";
+/// What the file is called when nothing else is said.
+pub const FILE_DEFAULT: &str = "fencepost.toml";
 
 /// What the file says, checked, with the files that it names.
 #[derive(Debug)]
@@ -37,16 +38,20 @@ pub struct Project {
 impl Project {
     /// Reads the file that `FENCEPOST_CONFIG` names.
     pub fn read(environment: &mut Environment<'_>) -> Option<Self> {
-        let file = environment
-            .text("FENCEPOST_CONFIG")
-            .unwrap_or_else(|| FILE_DEFAULT.to_owned());
-        match Self::load(Path::new(&file)) {
+        match Self::load(&Self::file_of(environment)) {
             Ok(project) => Some(project),
             Err(errors) => {
                 environment.errors.append(errors);
                 None
             }
         }
+    }
+
+    /// The file that `FENCEPOST_CONFIG` names, or `fencepost.toml` here.
+    #[must_use]
+    pub fn file_of(environment: &Environment<'_>) -> PathBuf {
+        let named = environment.text("FENCEPOST_CONFIG");
+        named.map_or_else(|| PathBuf::from(FILE_DEFAULT), PathBuf::from)
     }
 
     /// Reads a file; the paths in it start from its folder.
@@ -59,7 +64,15 @@ impl Project {
             errors.push(format!("{} can't be read: {error}", file.display()));
             errors
         })?;
-        Self::parse(file, &text).map_err(|mistakes| {
+        Self::of_text(file, &text)
+    }
+
+    /// Reads what a file says, or would say.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn of_text(file: &Path, text: &str) -> Result<Self, ConfigErrors> {
+        Self::parse(file, text).map_err(|mistakes| {
             let mut errors = ConfigErrors::default();
             for mistake in mistakes.0 {
                 errors.push(format!("{}: {mistake}", file.display()));

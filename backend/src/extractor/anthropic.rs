@@ -91,10 +91,10 @@ impl Extractor for Anthropic {
         self.provider.addressee()
     }
 
-    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+    fn sent_schema(&self, schema: &Value) -> Result<Option<Value>, Unprojectable> {
         match self.output {
-            Output::Schema => project(schema, Dialect::Anthropic).map(drop),
-            Output::Tool => Ok(()),
+            Output::Schema => project(schema, Dialect::Anthropic).map(Some),
+            Output::Tool => Ok(Some(schema.clone())),
         }
     }
 

@@ -136,10 +136,10 @@ impl Extractor for Bedrock {
         FORM.addressee(&self.settings)
     }
 
-    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
+    fn sent_schema(&self, schema: &Value) -> Result<Option<Value>, Unprojectable> {
         match self.output {
-            Output::Schema => project(schema, Dialect::Bedrock).map(drop),
-            Output::Tool => Ok(()),
+            Output::Schema => project(schema, Dialect::Bedrock).map(Some),
+            Output::Tool => Ok(Some(schema.clone())),
         }
     }
 

@@ -97,8 +97,9 @@ impl Extractor for OpenAi {
         self.provider.addressee()
     }
 
-    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
-        Constraint::of(&self.provider.settings, schema).map(drop)
+    fn sent_schema(&self, schema: &Value) -> Result<Option<Value>, Unprojectable> {
+        let constraint = Constraint::of(&self.provider.settings, schema)?;
+        Ok(Some(constraint.schema))
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {

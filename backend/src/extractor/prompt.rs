@@ -36,16 +36,16 @@ const REPLACEMENT: char = '\u{fffd}';
 const CANARY_BYTES: usize = 16;
 
 /// The two messages of a question. The same question has the same ones.
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// What the model is to do. Nothing of the report is in it.
-    pub(super) system: String,
+    pub(crate) system: String,
     /// The report: JSON, and nothing but data.
-    pub(super) user: String,
+    pub(crate) user: String,
 }
 
 impl Prompt {
     /// Nothing when the input is no JSON.
-    pub(super) fn of(question: &Question<'_>) -> Option<Self> {
+    pub(crate) fn of(question: &Question<'_>) -> Option<Self> {
         let report = json::parse(question.input).ok()?;
         let marker = marker(question.call_key, &report);
         let mut user = String::from("{\"report\":");

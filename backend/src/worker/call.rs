@@ -6,7 +6,7 @@ use tracing::warn;
 
 use super::{Pipeline, Worker, limit::Permit};
 use crate::{
-    extractor::{Draft, ExtractError, Failure, OutputCap, Question},
+    extractor::{Draft, ExtractError, OutputCap},
     failpoint::point,
     report::AttemptOutcome,
     store::{Grant, Held, Lease, Lost},
@@ -33,35 +33,21 @@ impl Worker {
         mut permit: Permit,
         grant: &Grant,
     ) -> Asked {
-        let question = Question {
-            call_key: grant.lease.call_key(),
-            input: &grant.input,
-            prompt: &pipeline.judge.prompt,
-            schema: pipeline.judge.schema.document(),
-            cap: match grant.last_verdict {
-                Some(AttemptOutcome::Truncated) => OutputCap::Larger,
-                Some(_) | None => OutputCap::Ordinary,
-            },
+        let cap = match grant.last_verdict {
+            Some(AttemptOutcome::Truncated) => OutputCap::Larger,
+            Some(_) | None => OutputCap::Ordinary,
         };
-        let extractor = &pipeline.extractor;
+        let question = pipeline.question(grant.lease.call_key(), &grant.input, cap);
         permit.begin();
         point!("call.before");
-        let timer = &self.parts.timer;
-        let begun = timer.now();
-        let took = || timer.now().duration_since(begun);
         let asked = tokio::select! {
-            // An answer that is there is paid for, whatever else happened at the same moment.
             biased;
-            answer = extractor.extract(&question) => match answer {
-                Ok(draft) => Asked::Answered(draft, took()),
-                Err(failed) => Asked::Failed(failed, took()),
+            (answer, took) = pipeline.call(&question, &*self.parts.timer) => match answer {
+                Ok(draft) => Asked::Answered(draft, took),
+                Err(failed) => Asked::Failed(failed, took),
             },
             lost = self.hold(&grant.lease) => Asked::Lost(lost),
             () = self.parts.stop.halted() => Asked::Halted,
-            () = timer.sleep(pipeline.call_timeout) => {
-                let call = extractor.addressee();
-                Asked::Failed(ExtractError { failure: Failure::Timeout, call }, took())
-            }
         };
         point!("call.after");
         asked

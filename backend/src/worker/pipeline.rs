@@ -2,9 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Limiter, settle::Verdict};
+use fencepost_identity::key::CallKey;
+
+use super::{Limiter, settle::Verdict, timer::Timer};
 use crate::{
-    extractor::Extractor,
+    extractor::{Draft, ExtractError, Extractor, Failure, OutputCap, Question},
     failpoint::point,
     judge::{Answer, Judge, Judgement},
     report::{AttemptOutcome, ReviewReason},
@@ -62,6 +64,41 @@ impl Pipeline {
             max_attempts: self.max_attempts,
             max_elapsed: self.max_elapsed,
         }
+    }
+
+    /// The question about an input.
+    pub(super) fn question<'a>(
+        &'a self,
+        call_key: CallKey,
+        input: &'a [u8],
+        cap: OutputCap,
+    ) -> Question<'a> {
+        Question {
+            call_key,
+            input,
+            prompt: &self.judge.prompt,
+            schema: self.judge.schema.document(),
+            cap,
+        }
+    }
+
+    /// Asks once, for no longer than a call may take, and says how long it took.
+    pub(super) async fn call(
+        &self,
+        question: &Question<'_>,
+        timer: &dyn Timer,
+    ) -> (Result<Draft, ExtractError>, Duration) {
+        let begun = timer.now();
+        let answer = tokio::select! {
+            // An answer that is there is paid for, whatever else happened at the same moment.
+            biased;
+            answer = self.extractor.extract(question) => answer,
+            () = timer.sleep(self.call_timeout) => Err(ExtractError {
+                failure: Failure::Timeout,
+                call: self.extractor.addressee(),
+            }),
+        };
+        (answer, timer.now().duration_since(begun))
     }
 
     /// What becomes of an input that is more than a model is shown: a person looks at it.

@@ -254,7 +254,7 @@ fn lost_at(key: ReportKey, lost: Lost) -> Step {
     }
 }
 
-fn outcome_of(failure: Failure) -> AttemptOutcome {
+pub(super) fn outcome_of(failure: Failure) -> AttemptOutcome {
     match failure {
         Failure::Refused => AttemptOutcome::Refused,
         Failure::Truncated => AttemptOutcome::Truncated,

@@ -1,5 +1,6 @@
 //! The envelope's JSON form.
 
+use super::bytes_max;
 use crate::{
     canonical::write_str,
     document::identity_of,
@@ -62,6 +63,12 @@ const MEMBERS: [&str; 8] = [
 ];
 
 impl Envelope {
+    /// Whether it is short enough to be forwarded from a source that takes bodies of so many bytes.
+    #[must_use]
+    pub fn fits(&self, body_bytes_max: usize) -> bool {
+        self.to_json().len() <= bytes_max(body_bytes_max)
+    }
+
     /// Writes the body, its key and hash derived anew.
     #[must_use]
     pub fn to_json(&self) -> String {

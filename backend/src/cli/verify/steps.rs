@@ -6,7 +6,7 @@ use fencepost_identity::{
         Refusal, Wanted,
     },
     config::{ContentEncoding, Secrets, Source, Sources},
-    envelope::{Envelope, bytes_max},
+    envelope::Envelope,
     key::ReportKey,
     signature::{self, InPayload, Presented, SigningKey, derive_secret},
 };
@@ -120,9 +120,9 @@ fn take_in<'c, 'r>(
 }
 
 fn accepted(envelope: &Envelope, limit: usize) -> Result<Ending, Refusal> {
-    match envelope.to_json().len() > bytes_max(limit) {
-        true => Err(Refusal::TooLarge { limit }),
-        false => Ok(Ending::Accepted(envelope.identity.report_key())),
+    match envelope.fits(limit) {
+        true => Ok(Ending::Accepted(envelope.identity.report_key())),
+        false => Err(Refusal::TooLarge { limit }),
     }
 }
 

@@ -149,8 +149,8 @@ impl Extractor for Vertex {
         VERTEX.addressee(&self.settings)
     }
 
-    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
-        project(schema, Dialect::Gemini).map(drop)
+    fn sent_schema(&self, schema: &Value) -> Result<Option<Value>, Unprojectable> {
+        project(schema, Dialect::Gemini).map(Some)
     }
 
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError> {

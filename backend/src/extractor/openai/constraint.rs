@@ -16,7 +16,7 @@ const SCHEMA_NAME: &str = "answer";
 pub(super) struct Constraint {
     name: &'static str,
     strict: bool,
-    schema: Value,
+    pub(super) schema: Value,
 }
 
 impl Constraint {

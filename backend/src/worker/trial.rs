@@ -1,0 +1,66 @@
+//! One question about one input of which nothing is stored: what a worker would make of it.
+
+use std::time::Duration;
+
+use fencepost_identity::key::CallKey;
+
+use super::{Pipeline, TokioTimer, settle::outcome_of};
+use crate::{
+    extractor::{Draft, ExtractError, OutputCap, Question},
+    judge::{Answer, Judgement},
+    report::AttemptOutcome,
+};
+
+/// What a first attempt came to.
+#[derive(Debug)]
+pub enum Trial {
+    /// The call brought an answer.
+    Answered {
+        /// As it came.
+        draft: Draft,
+        /// How long the call took.
+        took: Duration,
+        /// What it is worth.
+        judgement: Judgement,
+    },
+    /// The call brought none.
+    Failed {
+        /// Why, and what follows.
+        error: ExtractError,
+        /// What the attempt would be called.
+        outcome: AttemptOutcome,
+        /// How long the call took.
+        took: Duration,
+    },
+}
+
+impl Pipeline {
+    /// What a model would be asked first about an input.
+    #[must_use]
+    pub fn first_question<'a>(&'a self, call_key: CallKey, input: &'a [u8]) -> Question<'a> {
+        self.question(call_key, input, OutputCap::Ordinary)
+    }
+
+    /// Asks it once, as a worker does, and judges the answer.
+    pub async fn try_out(&self, question: &Question<'_>) -> Trial {
+        match self.call(question, &TokioTimer).await {
+            (Ok(draft), took) => {
+                let judgement = self.judge.judge(Answer {
+                    text: &draft.text,
+                    call_key: question.call_key,
+                    input: question.input,
+                });
+                Trial::Answered {
+                    draft,
+                    took,
+                    judgement,
+                }
+            }
+            (Err(error), took) => Trial::Failed {
+                outcome: outcome_of(error.failure),
+                error,
+                took,
+            },
+        }
+    }
+}
