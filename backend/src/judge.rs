@@ -10,7 +10,7 @@ use fencepost_identity::key::CallKey;
 pub use self::rule::{Rule, Test};
 use crate::{
     policy::{Answered, Policy},
-    report::AttemptOutcome,
+    report::{AttemptOutcome, Finding},
     schema::{Invalid, Schema, Wrapping},
 };
 
@@ -45,6 +45,8 @@ pub enum Judgement {
     Valid {
         /// Canonical JSON.
         value: String,
+        /// What it lists, where its pipeline makes findings.
+        findings: Option<Vec<Finding>>,
         /// Why a person has to see it: rules and numbers, never a text of it.
         doubt: Option<String>,
         /// What is told of how the value stood in the answer.
@@ -65,11 +67,13 @@ impl fmt::Debug for Judgement {
         match self {
             Self::Valid {
                 value,
+                findings,
                 doubt,
                 remark,
             } => f
                 .debug_struct("Valid")
                 .field("value_bytes", &value.len())
+                .field("findings", &findings.as_ref().map(Vec::len))
                 .field("doubt", doubt)
                 .field("remark", remark)
                 .finish(),
@@ -111,6 +115,7 @@ impl Judge {
         let notes: Vec<String> = doubts.into_iter().flatten().collect();
         Judgement::Valid {
             value: report.canonical().to_owned(),
+            findings: None,
             doubt: (!notes.is_empty()).then(|| notes.join("; ")),
             remark: match report.wrapping() {
                 Wrapping::Bare => None,

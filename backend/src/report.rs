@@ -1,12 +1,14 @@
 //! What the backend knows of a report: its states, and the values that fence it.
 
 mod attempt;
+mod finding;
 mod order;
 mod state;
 
 use std::fmt;
 
 pub use attempt::{AttemptNumber, AttemptOutcome, ReviewReason};
+pub use finding::Finding;
 pub use order::{OrderValue, VersionStatus};
 pub use state::{Event, Outcome, State, StateWord, Transition, transition};
 

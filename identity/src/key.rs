@@ -2,7 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{identity::Identity, preimage::Preimage, refusal::write_hex};
+use crate::{
+    identity::{Identity, Namespace, ReportId, Tenant},
+    preimage::Preimage,
+    refusal::write_hex,
+};
 
 /// A text that is no key: a key is 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,6 +103,11 @@ digest_type! {
     FindingKey
 }
 digest_type! {
+    /// Follows one finding through the versions of what it was found in; its prose is never part of
+    /// it.
+    LineageKey
+}
+digest_type! {
     /// Names an event of the outbox, and is its message id.
     EventKey
 }
@@ -163,6 +172,28 @@ impl FindingKey {
     #[must_use]
     pub fn of<T: AsRef<str>>(result: &ResultKey, fingerprint: &[T]) -> Self {
         let preimage = Preimage::of("fencepost/finding/1").field(result.as_bytes());
+        let fields = fingerprint.iter();
+        Self(
+            fields
+                .fold(preimage, |p, field| p.field(field.as_ref().as_bytes()))
+                .finish(),
+        )
+    }
+}
+
+impl LineageKey {
+    /// The key that findings of the same fields have in all versions of a report.
+    #[must_use]
+    pub fn of<T: AsRef<str>>(
+        tenant: &Tenant,
+        namespace: &Namespace,
+        report_id: &ReportId,
+        fingerprint: &[T],
+    ) -> Self {
+        let preimage = Preimage::of("fencepost/lineage/1")
+            .field(tenant.as_bytes())
+            .field(namespace.as_bytes())
+            .field(report_id.as_bytes());
         let fields = fingerprint.iter();
         Self(
             fields

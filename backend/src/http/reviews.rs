@@ -160,6 +160,7 @@ async fn correction(
     })?;
     Ok(DecisionKind::Correct {
         value: valid.canonical().to_owned(),
+        findings: None,
         schema_version: judged.schema_version.clone(),
     })
 }

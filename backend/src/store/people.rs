@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::State;
+use crate::report::{Finding, State};
 
 /// What a reviewer decides.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub enum DecisionKind {
     Correct {
         /// Canonical JSON.
         value: String,
+        /// What it lists, where the report's pipeline makes findings.
+        findings: Option<Vec<Finding>>,
         /// The version of the schema that it fits.
         schema_version: String,
     },

@@ -10,7 +10,7 @@ use fencepost_identity::{
 use super::{Corruption, CredentialName, Lease, Lost, Subject, Turns};
 use crate::{
     clock::UnixMillis,
-    report::{AttemptNumber, AttemptOutcome, Nonce, ReviewReason, WorkerId},
+    report::{AttemptNumber, AttemptOutcome, Finding, Nonce, ReviewReason, WorkerId},
 };
 
 /// A worker looks for something to do.
@@ -184,6 +184,8 @@ pub struct StoredAnswer {
 pub struct Commitment {
     /// Canonical JSON.
     pub value: String,
+    /// What it lists, where its pipeline makes findings: they are stored each under its own key.
+    pub findings: Option<Vec<Finding>>,
     /// Why a person has to see it before it is final.
     pub review: Option<ReviewNeed>,
     /// What its attempt tells of the answer that it was read from: never a text of it.
@@ -196,6 +198,7 @@ impl fmt::Debug for Commitment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Commitment")
             .field("value_bytes", &self.value.len())
+            .field("findings", &self.findings.as_ref().map(Vec::len))
             .field("review", &self.review)
             .field("remark", &self.remark)
             .field("call", &self.call)

@@ -129,10 +129,12 @@ impl Pipeline {
         match self.judge.judge(answer) {
             Judgement::Valid {
                 value,
+                findings,
                 doubt,
                 remark,
             } => Verdict::Commit {
                 value,
+                findings,
                 review: doubt.map(|note| ReviewNeed {
                     reason: ReviewReason::Policy,
                     note: Some(note),

@@ -8,7 +8,7 @@ use tracing::warn;
 use super::{Step, Worker};
 use crate::{
     extractor::{Call, Disposition, ExtractError, Failure, Inference},
-    report::{AttemptOutcome, ReviewReason},
+    report::{AttemptOutcome, Finding, ReviewReason},
     retry::Chance,
     store::{
         AfterRejection, CallRecord, Charge, Commit, Commitment, Grant, Held, Lease, Lost,
@@ -23,6 +23,8 @@ pub(super) enum Verdict {
     Commit {
         /// Canonical JSON.
         value: String,
+        /// What it lists.
+        findings: Option<Vec<Finding>>,
         /// Why a person has to see it.
         review: Option<ReviewNeed>,
         /// What the attempt tells of the answer.
@@ -151,6 +153,7 @@ impl Worker {
         Ok(match verdict {
             Verdict::Commit {
                 value,
+                findings,
                 review,
                 remark,
             } => {
@@ -159,6 +162,7 @@ impl Worker {
                         lease,
                         Commitment {
                             value,
+                            findings,
                             review,
                             remark,
                             call,

@@ -322,6 +322,7 @@ fn commitment() -> impl Strategy<Value = Commitment> {
     let parts = (1..=2_u8, review, reason(), prop::option::of(call()));
     parts.prop_map(|(value, review, remark, call)| Commitment {
         value: format!(r#"{{"category":{value}}}"#),
+        findings: None,
         review,
         remark,
         call,

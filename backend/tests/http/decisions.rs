@@ -93,6 +93,7 @@ impl Place {
         let key = lease.report();
         let value = Commitment {
             value: value(0.5).to_string(),
+            findings: None,
             review: Some(ReviewReason::Policy.into()),
             remark: None,
             call: None,

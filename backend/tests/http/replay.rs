@@ -58,6 +58,7 @@ async fn committed(place: &Place, id: &str, raw: &str, value: &str) -> ReportKey
     place.store.store_raw(&lease, answer).await.unwrap();
     let commitment = Commitment {
         value: value.to_owned(),
+        findings: None,
         review: None,
         remark: None,
         call: None,

@@ -30,6 +30,7 @@ pub(crate) fn decision(revision: u64, kind: DecisionKind) -> Decision {
 pub(crate) fn correction(schema_version: &str) -> DecisionKind {
     DecisionKind::Correct {
         value: CORRECTED.to_owned(),
+        findings: None,
         schema_version: schema_version.to_owned(),
     }
 }

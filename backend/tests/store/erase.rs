@@ -70,6 +70,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
     store.store_raw(&lease, raw()).await.unwrap();
     let commitment = Commitment {
         value: format!(r#"{{"category":"{CANARY}"}}"#),
+        findings: None,
         review: Some(ReviewNeed {
             reason: ReviewReason::Policy,
             note: Some(CANARY.to_owned()),
@@ -82,6 +83,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
         1,
         DecisionKind::Correct {
             value: format!(r#"{{"category":"{CANARY}"}}"#),
+            findings: None,
             schema_version: "moderation-v3".to_owned(),
         },
     );

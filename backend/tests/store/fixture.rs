@@ -185,6 +185,7 @@ pub(crate) const VALUE: &str = r#"{"category":"spam","confidence":0.9,"needsHuma
 pub(crate) fn value() -> Commitment {
     Commitment {
         value: VALUE.to_owned(),
+        findings: None,
         review: None,
         remark: None,
         call: Some(call()),

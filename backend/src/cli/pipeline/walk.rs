@@ -259,6 +259,7 @@ impl Walk {
                         value,
                         doubt,
                         remark,
+                        ..
                     } => {
                         match doubt {
                             Some(doubt) => self.ends(Would::Review, doubt),

@@ -157,6 +157,7 @@ impl NowWire {
                 value,
                 doubt,
                 remark,
+                ..
             } => Self {
                 outcome: verdict_word(AttemptOutcome::Committed),
                 reason: remark,

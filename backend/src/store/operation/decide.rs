@@ -51,6 +51,7 @@ impl Operation for Decide {
             DecisionKind::Correct {
                 value,
                 schema_version,
+                ..
             } => {
                 let result = self.correct(tx, &question, value, schema_version).await?;
                 announce(tx, self.key, Announcement::ResultFinal { result }).await?;
