@@ -78,6 +78,19 @@ const BACKEND_WALLS: &[(&str, &[&str])] = &[
     ),
     ("replay", &["worker", "http", "extractor", "app", "cli"]),
     ("retry", &["store", "worker", "http", "app", "cli"]),
+    (
+        "revision",
+        &[
+            "store",
+            "worker",
+            "http",
+            "extractor",
+            "judge",
+            "config",
+            "app",
+            "cli",
+        ],
+    ),
     ("worker", &["http", "app", "cli"]),
 ];
 

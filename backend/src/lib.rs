@@ -12,6 +12,7 @@ pub mod policy;
 pub mod replay;
 pub mod report;
 pub mod retry;
+pub mod revision;
 pub mod schema;
 pub mod secret;
 pub mod store;

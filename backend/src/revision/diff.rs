@@ -1,0 +1,31 @@
+//! Reading a unified diff: one section for each file, line by line.
+
+mod cursor;
+mod hunk;
+mod name;
+mod section;
+
+use std::collections::BTreeMap;
+
+use self::{cursor::Cursor, section::Section};
+use super::{Expected, File, Unreadable, normalise};
+
+/// The files of the new side by their normalised paths.
+pub(super) fn files(text: &str) -> Result<BTreeMap<String, File>, Unreadable> {
+    let mut cursor = Cursor::of(text);
+    let mut files = BTreeMap::new();
+    while cursor.skip_blank_lines() {
+        let first = cursor.place();
+        let section = Section::read(&mut cursor)?;
+        let path = normalise(&section.path);
+        let path = path.map_err(|bad| first.expected(Expected::Path(bad)))?;
+        // One that is deleted first and made after that has become a file of another kind.
+        if files.contains_key(&*path) {
+            return Err(first.expected(Expected::OtherFile));
+        }
+        if let Some(file) = section.file {
+            files.insert(path.into_owned(), file);
+        }
+    }
+    Ok(files)
+}
