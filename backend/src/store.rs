@@ -43,8 +43,9 @@ pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turns::Turns;
 pub use view::{
-    AttemptView, Backup, Cursor, Filter, NotACursor, OpenReview, Page, ReportSummary, ReportView,
-    ResultView, ReviewPage, ReviewStatus, ReviewView, StateCount, Stats, VersionCount,
+    AttemptView, Backup, Cursor, Filter, FindingStatus, FindingView, FindingsView, NotACursor,
+    OpenReview, Page, ReportSummary, ReportView, ResultView, ReviewPage, ReviewStatus, ReviewView,
+    Since, StateCount, Stats, VersionCount,
 };
 pub use work::{
     AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Grant,

@@ -15,10 +15,13 @@ mod store {
     pub(crate) mod corrupt;
     pub(crate) mod decide;
     pub(crate) mod erase;
+    pub(crate) mod findings;
     pub(crate) mod fixture;
     pub(crate) mod ingress;
     pub(crate) mod keep;
     pub(crate) mod lease;
+    pub(crate) mod lineage;
+    pub(crate) mod migration;
     pub(crate) mod order;
     pub(crate) mod pause;
     pub(crate) mod postgres;
@@ -105,6 +108,32 @@ macro_rules! suite {
                     a_failed_commit_leaves_nothing_half_written,
                     a_commit_whose_reply_was_lost_is_told_so,
                     a_caller_that_hangs_up_commits_all_or_nothing,
+                }
+                findings: {
+                    a_list_is_committed_with_its_result,
+                    a_result_that_is_no_list_has_no_findings,
+                    a_list_committed_again_leaves_the_same_rows,
+                    what_a_newer_answer_does_not_list_is_withdrawn,
+                    an_empty_list_withdraws_all,
+                    a_list_is_committed_whole_or_not_at_all,
+                    a_caller_that_hangs_up_commits_a_whole_list_or_none,
+                    two_findings_of_one_key_are_no_list,
+                    an_older_token_changes_no_finding,
+                    another_schema_version_has_findings_of_its_own,
+                    a_person_writes_a_list_in_place_of_a_machines,
+                    a_person_writes_a_list_where_there_was_none,
+                    what_a_person_decided_about_stays,
+                    a_thousand_findings_are_one_list,
+                    erasing_forgets_what_was_found,
+                }
+                lineage: {
+                    findings_are_followed_from_version_to_version,
+                    an_empty_list_is_a_version_like_any_other,
+                    a_version_without_a_result_is_passed_over,
+                    what_was_withdrawn_before_is_not_gone_now,
+                    an_order_says_which_version_is_before,
+                    a_late_older_version_is_not_the_one_before,
+                    another_thing_of_the_same_name_is_another,
                 }
                 order: {
                     a_newer_version_ends_what_nobody_has_begun,

@@ -14,7 +14,10 @@ use crate::{
     config::{DatabaseUrl, Environment, process_environment},
     http::wire::{AttemptsWire, PageWire, ReportWire},
     report::StateWord,
-    store::{self, AttemptView, Cursor, Filter, Looked, ReportSummary, ReportView, Store},
+    store::{
+        self, AttemptView, Cursor, Filter, FindingView, FindingsView, Looked, ReportSummary,
+        ReportView, Store,
+    },
 };
 
 /// Opens the database of `FENCEPOST_DATABASE_URL`, which has to be there: a misspelt name must
@@ -125,6 +128,9 @@ fn print(report: &ReportView, attempts: &[AttemptView]) {
         rows.push(vec![format!("link {}", printable(name)), printable(link)]);
     }
     output::table(&["", ""], &rows);
+    if let Some(list) = &report.findings {
+        print_findings(list);
+    }
     let rows: Vec<_> = attempts.iter().map(attempt).collect();
     output::table(
         &[
@@ -132,6 +138,29 @@ fn print(report: &ReportView, attempts: &[AttemptView]) {
         ],
         &rows,
     );
+}
+
+fn print_findings(list: &FindingsView) {
+    let rows: Vec<_> = list.findings.iter().map(finding).collect();
+    output::table(&["finding", "is", "collapsed", "value"], &rows);
+    if list.more {
+        output::line("there are more findings than are shown");
+    }
+    if let Some(version) = list.compared_with {
+        let gone = list.gone.len();
+        output::line(&format!("gone since the version before, {version}: {gone}"));
+    }
+}
+
+fn finding(finding: &FindingView) -> Vec<String> {
+    vec![
+        finding.key.to_string(),
+        finding
+            .since
+            .map_or_else(|| finding.status.to_string(), |since| since.to_string()),
+        finding.collapsed.to_string(),
+        printable(&finding.value),
+    ]
 }
 
 fn attempt(attempt: &AttemptView) -> Vec<String> {

@@ -2,8 +2,10 @@
 //! line's `--json`. Keys are 64 hexadecimal digits, numbers that may pass 2^53 are strings, times
 //! are RFC 3339 in UTC.
 
+mod findings;
 mod people;
 mod replay;
+mod stats;
 
 use std::collections::BTreeMap;
 
@@ -15,18 +17,19 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub use self::{
+    findings::{FindingWire, FindingsWire},
     people::{DecidedWire, OpenReviewWire, ReviewPageWire},
     replay::{ReplayWire, ReplayWord, verdict_word},
+    stats::{PauseWire, StatsWire, SubjectWire},
 };
-use super::reports::Judged;
 use crate::{
     clock::UnixMillis,
     report::{
         AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, VersionStatus, WorkerId,
     },
     store::{
-        AttemptView, CallRecord, Page, Pause, PauseReason, ReportSummary, ReportView, ResultView,
-        ReviewStatus, ReviewView, Stats, Subject,
+        AttemptView, CallRecord, Page, ReportSummary, ReportView, ResultView, ReviewStatus,
+        ReviewView,
     },
 };
 
@@ -109,7 +112,8 @@ pub struct ReportWire {
     links: BTreeMap<String, String>,
     result: Option<ResultWire>,
     /// For pipelines whose result is a list of them.
-    findings: [(); 0],
+    #[serde(flatten)]
+    findings: FindingsWire,
     review: Option<ReviewWire>,
     conflict_count: String,
 }
@@ -124,7 +128,7 @@ impl From<ReportView> for ReportWire {
             version_status: report.version_status,
             links: report.links.into_iter().collect(),
             result: report.result.map(ResultWire::from),
-            findings: [],
+            findings: report.findings.map(FindingsWire::from).unwrap_or_default(),
             review: report.review.map(ReviewWire::from),
             conflict_count: report.conflicts.to_string(),
         }
@@ -284,113 +288,6 @@ impl From<Page> for PageWire {
             reports: page.reports.into_iter().map(SummaryWire::from).collect(),
             unreadable: page.unreadable.iter().map(ToString::to_string).collect(),
             next: page.next.map(|cursor| cursor.to_string()),
-        }
-    }
-}
-
-/// Counts and ages.
-#[derive(Debug, Serialize)]
-pub struct StatsWire {
-    states: Vec<StateWire>,
-    results: String,
-    attempts: String,
-    charged_attempts: String,
-    reviews_open: String,
-    conflicts: String,
-    undelivered_events: String,
-    paused: String,
-    pauses: Vec<PauseWire>,
-    set_aside: String,
-    /// Unfinished jobs that are bound to a version which this configuration does not have.
-    stranded: String,
-}
-
-#[derive(Debug, Serialize)]
-struct StateWire {
-    state: &'static str,
-    outcome: Option<Outcome>,
-    count: String,
-    oldest_seconds: u64,
-}
-
-/// What is paused.
-#[derive(Debug, Serialize)]
-pub struct PauseWire {
-    subject: SubjectWire,
-    reason: PauseReason,
-    paused_at: UnixMillis,
-    /// When one job is let through to see whether it is over; null where only a person ends it.
-    next_probe_at: Option<UnixMillis>,
-    probe_count: String,
-}
-
-/// What can be paused.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SubjectWire {
-    /// By the name of the variable that holds it, or of the extractor that has none.
-    Credential(String),
-    /// By its name.
-    Pipeline(String),
-}
-
-impl From<Subject> for SubjectWire {
-    fn from(subject: Subject) -> Self {
-        match subject {
-            Subject::Credential(name) => Self::Credential(name.as_str().to_owned()),
-            Subject::Pipeline(name) => Self::Pipeline(name),
-        }
-    }
-}
-
-impl From<Pause> for PauseWire {
-    fn from(pause: Pause) -> Self {
-        Self {
-            subject: pause.subject.into(),
-            reason: pause.reason,
-            paused_at: pause.since,
-            next_probe_at: pause.probe,
-            probe_count: pause.probes.to_string(),
-        }
-    }
-}
-
-impl StatsWire {
-    /// `pipelines` are those that can be worked for.
-    #[must_use]
-    pub fn new(stats: Stats, pipelines: &[Judged]) -> Self {
-        let stranded = stats.unfinished.iter().filter(|unfinished| {
-            let bound = unfinished.classifier_version.as_deref();
-            let can = |judged: &Judged| {
-                judged.pipeline == unfinished.pipeline
-                    && bound.is_none_or(|bound| bound == judged.classifier_version)
-            };
-            !pipelines.iter().any(can)
-        });
-        Self {
-            stranded: stranded
-                .map(|unfinished| unfinished.count)
-                .sum::<u64>()
-                .to_string(),
-            states: stats
-                .states
-                .iter()
-                .map(|count| StateWire {
-                    state: count.state.as_str(),
-                    outcome: count.state.outcome(),
-                    count: count.count.to_string(),
-                    oldest_seconds: count.oldest_ms / 1000,
-                })
-                .collect(),
-            results: stats.results.to_string(),
-            attempts: stats.attempts.to_string(),
-            charged_attempts: stats.charged.to_string(),
-            reviews_open: stats.reviews_open.to_string(),
-            conflicts: stats.conflicts.to_string(),
-            undelivered_events: stats.undelivered.to_string(),
-            paused: stats.paused.to_string(),
-            pauses: stats.pauses.into_iter().map(PauseWire::from).collect(),
-            set_aside: stats.set_aside.to_string(),
         }
     }
 }

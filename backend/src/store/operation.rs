@@ -6,6 +6,7 @@ mod claim;
 mod current;
 mod decide;
 mod erase;
+mod findings;
 mod hold;
 mod ingest;
 mod keep;
@@ -176,6 +177,14 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Of a statement that each kind of database says in its own way, the one for this.
+    pub(super) fn in_dialect(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self.session {
+            Session::Sqlite(_) => sqlite,
+            Session::Postgres(..) => postgres,
+        }
+    }
+
     /// Locks what is paused: nobody else begins, probes or ends a pause meanwhile. Whoever has
     /// locked a report must not ask for it.
     pub(super) async fn lock_pauses(&mut self) -> Result<(), StoreError> {
@@ -208,11 +217,23 @@ pub(super) async fn now(session: &mut Session<'_>) -> Result<UnixMillis, StoreEr
     Row::new(&row, "").time("clock.now")
 }
 
+/// What a reading that asks several things sees of what is written meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Each statement sees what is there when it runs.
+    Each,
+    /// All see one moment.
+    Moment,
+}
+
 /// Reads without writing anything.
 #[async_trait]
 pub(super) trait Reading: Send + Sync + 'static {
     /// What it answers.
     type Found: Send + 'static;
+
+    /// Whether its statements have to see one moment.
+    const SIGHT: Sight = Sight::Each;
 
     /// Does it.
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError>;

@@ -25,7 +25,7 @@ pub(super) use self::{
     code::by_code,
     dialect::{
         LOCK_BINDINGS, LOCK_CANDIDATE, LOCK_CANDIDATE_OF_TENANT, LOCK_NUMBER, LOCK_PAUSES,
-        LOCK_REPORT, NOW, TAKE_PAUSE, TAKE_STRIKES,
+        LOCK_REPORT, NOW, PUT_FINDINGS, TAKE_PAUSE, TAKE_STRIKES, WITHDRAW_FINDINGS,
     },
     look::look,
     migrate::migrate,
@@ -35,7 +35,7 @@ use super::{
     batch::{Bounds, Pending},
     classify::classify,
     database::{Database, Engine},
-    operation::{self, Operation, Reading, Tx},
+    operation::{self, Operation, Reading, Sight, Tx},
     row::Row,
     session::{Prepared, Session, statement},
 };
@@ -187,15 +187,16 @@ async fn read<R: Reading>(
     }
 }
 
-/// Reads; in a transaction where only that keeps the connection to the server the same.
+/// Reads; in a transaction where only that keeps the connection to the server the same, or what is
+/// seen.
 async fn run<R: Reading>(
     session: &mut Session<'_>,
     prepared: Prepared,
     reading: R,
 ) -> Result<R::Found, StoreError> {
-    match prepared {
-        Prepared::Kept => reading.run(session).await,
-        Prepared::Once => {
+    match (prepared, R::SIGHT) {
+        (Prepared::Kept, Sight::Each) => reading.run(session).await,
+        (Prepared::Kept, Sight::Moment) | (Prepared::Once, _) => {
             session.run(dialect::BEGIN_READING).await?;
             let found = reading.run(session).await?;
             session.run(dialect::COMMIT).await?;

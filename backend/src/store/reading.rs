@@ -1,12 +1,14 @@
 //! What people are shown, read; and what is bound.
 
+mod findings;
+
 use async_trait::async_trait;
-use fencepost_identity::key::{CallKey, MappingDigest, ReportKey, ResultKey};
+use fencepost_identity::key::{CallKey, LineageKey, MappingDigest, ReportKey, ResultKey};
 
 use super::{
     AttemptView, Bindings, Corruption, Cursor, Filter, OpenReview, Page, Pause, ReportSummary,
     ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError, VersionCount,
-    operation::{Reading, call_record, identity, now, read_pause, readable, version_status},
+    operation::{Reading, Sight, call_record, identity, now, read_pause, readable, version_status},
     row::Row,
     session::{AnyRow, Session, statement},
     sql,
@@ -25,12 +27,20 @@ pub(super) struct Report(pub(super) ReportKey);
 #[async_trait]
 impl Reading for Report {
     type Found = Option<ReportView>;
+    // A result and what it lists are changed together.
+    const SIGHT: Sight = Sight::Moment;
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
         let row = session
             .row(statement(sql::REPORT).bind(self.0.as_bytes()))
             .await?;
-        row.map(|row| view(&Row::new(&row, self.0))).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let row = Row::new(&row, self.0);
+        let mut view = view(&row)?;
+        if let Some(list) = list(&row, &view)? {
+            view.findings = Some(list.read(session).await?);
+        }
+        Ok(Some(view))
     }
 }
 
@@ -44,6 +54,7 @@ fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
         classifier_version: row.text_or_none("job.classifier_version")?,
         token: row.stored("report.fence", FencingToken::from_stored)?,
         result: result(row)?,
+        findings: None,
         review: review(row)?,
         conflicts: row.count("content_conflict.seen")?,
     })
@@ -79,6 +90,21 @@ fn result(row: &Row<'_>) -> Result<Option<ResultView>, StoreError> {
         attempt: attempt_number(row)?,
         candidate: row.text_or_none("result.candidate")?,
         created: row.time("result.created_ms")?,
+    }))
+}
+
+/// The report's result, if it is a list.
+fn list(row: &Row<'_>, view: &ReportView) -> Result<Option<findings::List>, StoreError> {
+    let thing = row.digest_or_none("result.thing_key", LineageKey::from_bytes)?;
+    let (Some(thing), Some(result)) = (thing, &view.result) else {
+        return Ok(None);
+    };
+    Ok(Some(findings::List {
+        report: view.summary.key,
+        result: result.key,
+        thing,
+        order: view.order.clone(),
+        received: view.summary.received,
     }))
 }
 
@@ -278,6 +304,7 @@ async fn stats(session: &mut Session<'_>) -> Result<Stats, StoreError> {
     let mut stats = Stats {
         states: Vec::new(),
         results: counts.count("result.result_key")?,
+        findings: counts.count("finding.finding_key")?,
         attempts: counts.count("attempt.number")?,
         charged: counts.count("attempt.charged")?,
         reviews_open: counts.count("review.status")?,

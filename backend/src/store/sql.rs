@@ -4,6 +4,7 @@
 //! where it stands, `"table.column"`, so that an unreadable value can be reported as such. Words
 //! of states and outcomes stand here and in the schema only.
 
+mod findings;
 mod ingress;
 mod keeping;
 mod ordering;
@@ -13,6 +14,7 @@ mod reading;
 mod settling;
 mod working;
 
+pub(super) use findings::*;
 pub(super) use ingress::*;
 pub(super) use keeping::*;
 pub(super) use ordering::*;
@@ -26,7 +28,7 @@ pub(super) use working::*;
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     let lists = [
-        INGRESS, KEEPING, ORDERING, PAUSING, PEOPLE, READING, SETTLING, WORKING,
+        FINDING, INGRESS, KEEPING, ORDERING, PAUSING, PEOPLE, READING, SETTLING, WORKING,
     ];
     lists.into_iter().flatten().copied()
 }

@@ -18,17 +18,22 @@ use std::{
 
 use async_trait::async_trait;
 use sqlx::{
-    SqlitePool,
+    Connection as _, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
 };
 
 use self::writer::Writer;
-pub(super) use self::{code::by_code, dialect::NOW, look::look, migrate::migrate};
+pub(super) use self::{
+    code::by_code,
+    dialect::{NOW, PUT_FINDINGS, WITHDRAW_FINDINGS},
+    look::look,
+    migrate::migrate,
+};
 use super::{
     Backup, StoreError,
     classify::classify,
     database::{Database, Engine},
-    operation::{Operation, Reading, Tx},
+    operation::{Operation, Reading, Sight, Tx},
     session::{Session, statement},
 };
 
@@ -133,7 +138,10 @@ impl Engine for Sqlite {
         let readers = self.readers.clone();
         let read = tokio::spawn(async move {
             let mut connection = readers.acquire().await.map_err(classify)?;
-            reading.run(&mut Session::Sqlite(&mut connection)).await
+            match R::SIGHT {
+                Sight::Each => reading.run(&mut Session::Sqlite(&mut connection)).await,
+                Sight::Moment => read_moment(&mut connection, reading).await,
+            }
         });
         match read.await {
             Ok(found) => found,
@@ -159,6 +167,17 @@ impl Engine for Sqlite {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// Reads in a transaction, which ends whatever comes of it.
+async fn read_moment<R: Reading>(
+    connection: &mut SqliteConnection,
+    reading: R,
+) -> Result<R::Found, StoreError> {
+    let mut transaction = connection.begin().await.map_err(classify)?;
+    let found = reading.run(&mut Session::Sqlite(&mut transaction)).await;
+    transaction.rollback().await.map_err(classify)?;
+    found
 }
 
 /// Shows that reading works, and that a transaction can begin; nothing is changed.
@@ -258,6 +277,7 @@ mod tests {
     #[tokio::test]
     async fn every_statement_is_in_the_list() {
         let files = [
+            include_str!("sql/findings.rs"),
             include_str!("sql/ingress.rs"),
             include_str!("sql/keeping.rs"),
             include_str!("sql/ordering.rs"),

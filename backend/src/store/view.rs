@@ -1,5 +1,7 @@
 //! What people are shown.
 
+mod findings;
+
 use std::{fmt, str::FromStr};
 
 use fencepost_identity::{
@@ -7,6 +9,7 @@ use fencepost_identity::{
     key::{CallKey, ReportKey, ResultKey},
 };
 
+pub use self::findings::{FindingStatus, FindingView, FindingsView, Since};
 use super::{CallRecord, Corruption, Pause};
 use crate::{
     clock::UnixMillis,
@@ -33,6 +36,8 @@ pub struct ReportView {
     pub token: FencingToken,
     /// The one canonical result.
     pub result: Option<ResultView>,
+    /// What that one lists, where it is a list.
+    pub findings: Option<FindingsView>,
     /// The one review item.
     pub review: Option<ReviewView>,
     /// How many other contents came under the same identity.
@@ -245,6 +250,8 @@ pub struct Stats {
     pub states: Vec<StateCount>,
     /// Results of all schema versions.
     pub results: u64,
+    /// What current results list.
+    pub findings: u64,
     /// Attempts that count.
     pub charged: u64,
     /// Attempts of all kinds.

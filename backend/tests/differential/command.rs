@@ -1,6 +1,8 @@
 //! What a sequence is made of, and how it is drawn. There are few of everything, so that commands
 //! meet.
 
+mod list;
+
 use std::{sync::Arc, time::Duration};
 
 use fencepost::{
@@ -319,10 +321,11 @@ fn reason() -> impl Strategy<Value = Option<String>> {
 
 fn commitment() -> impl Strategy<Value = Commitment> {
     let review = prop::option::of(need());
-    let parts = (1..=2_u8, review, reason(), prop::option::of(call()));
-    parts.prop_map(|(value, review, remark, call)| Commitment {
+    let list = prop::option::weighted(0.8, list::drawn());
+    let parts = (1..=2_u8, list, review, reason(), prop::option::of(call()));
+    parts.prop_map(|(value, findings, review, remark, call)| Commitment {
         value: format!(r#"{{"category":{value}}}"#),
-        findings: None,
+        findings,
         review,
         remark,
         call,

@@ -231,14 +231,14 @@ impl<D: Engine> Play<'_, D> {
         let mut expected = Vec::new();
         for (key, events) in self.reference.told() {
             for (sequence, event) in (1..).zip(events) {
-                expected.push(event_text(sequence, key, *event));
+                expected.push(event_text(sequence, key, event));
             }
         }
         (got, expected.join("\n"))
     }
 }
 
-fn event_text(sequence: u64, report_key: ReportKey, event: Told) -> String {
+fn event_text(sequence: u64, report_key: ReportKey, event: &Told) -> String {
     let (kind, payload) = match event {
         Told::Accepted => {
             let payload = serde_json::json!({ "report_key": report_key });
@@ -251,6 +251,14 @@ fn event_text(sequence: u64, report_key: ReportKey, event: Told) -> String {
         Told::Final { result } => {
             let payload = serde_json::json!({ "report_key": report_key, "result_key": result });
             ("result.final", payload)
+        }
+        Told::Withdrawn { result, findings } => {
+            let payload = serde_json::json!({
+                "report_key": report_key,
+                "result_key": result,
+                "finding_keys": findings,
+            });
+            ("finding.withdrawn", payload)
         }
     };
     format!("{sequence} {kind} {payload}")

@@ -8,6 +8,7 @@ pub(crate) mod current;
 pub(crate) mod fault;
 pub(crate) mod hold;
 pub(crate) mod intake;
+pub(crate) mod list;
 pub(crate) mod settle;
 pub(crate) mod view;
 
@@ -20,7 +21,8 @@ use fencepost::{
         AttemptView, NewReport, ResultView, ReviewNeed, ReviewStatus, ReviewView, VersionKind,
     },
 };
-use fencepost_identity::key::{InputHash, MappingDigest, ReportKey, ResultKey};
+use fencepost_identity::key::{FindingKey, InputHash, MappingDigest, ReportKey, ResultKey};
+use list::List;
 
 /// All that a store keeps.
 pub(crate) struct Reference {
@@ -48,6 +50,8 @@ struct Report {
     attempts: Vec<Attempt>,
     /// By schema version.
     results: BTreeMap<String, ResultView>,
+    /// By schema version, those of results that are lists.
+    lists: BTreeMap<String, List>,
     /// The schema version of the canonical one.
     canonical: Option<String>,
     review: Option<ReviewView>,
@@ -88,11 +92,19 @@ struct Attempt {
 }
 
 /// An event that others are told of, in the order of its report.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Told {
     Accepted,
-    ReviewOpened { revision: u64 },
-    Final { result: ResultKey },
+    ReviewOpened {
+        revision: u64,
+    },
+    Final {
+        result: ResultKey,
+    },
+    Withdrawn {
+        result: ResultKey,
+        findings: Vec<FindingKey>,
+    },
 }
 
 impl Reference {

@@ -6,7 +6,8 @@ use std::fmt::{Debug, Write as _};
 use fencepost::{
     clock::UnixMillis,
     store::{
-        AttemptView, Held, Rejected, Released, ReportSummary, ReportView, Stats, StoredAnswer,
+        AttemptView, FindingView, FindingsView, Held, Rejected, Released, ReportSummary,
+        ReportView, Stats, StoredAnswer,
     },
 };
 
@@ -155,6 +156,9 @@ impl Teller {
             )
             .unwrap();
         }
+        if let Some(list) = &view.findings {
+            text += &self.findings(list);
+        }
         if let Some(review) = &view.review {
             writeln!(
                 text,
@@ -165,6 +169,37 @@ impl Teller {
                 review.note,
                 self.minutes(review.opened),
                 self.perhaps(review.closed)
+            )
+            .unwrap();
+        }
+        text
+    }
+
+    fn findings(self, list: &FindingsView) -> String {
+        let FindingsView {
+            findings,
+            more,
+            compared_with,
+            gone,
+        } = list;
+        let mut text = format!("compared with {compared_with:?}, more {more}, gone {gone:?}\n");
+        for finding in findings {
+            let FindingView {
+                key,
+                lineage,
+                status,
+                since,
+                value,
+                collapsed,
+                attempt,
+                created,
+                updated,
+            } = finding;
+            let (created, updated) = (self.minutes(*created), self.minutes(*updated));
+            writeln!(
+                text,
+                "finding {key} {lineage} {status} {since:?} {value} collapsed {collapsed} attempt \
+                 {attempt:?} created {created} updated {updated}"
             )
             .unwrap();
         }

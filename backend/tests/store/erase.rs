@@ -14,6 +14,7 @@ use fencepost_identity::{
 
 use super::{
     decide::decision,
+    findings::found,
     fixture::{
         Database, call, grant, grant_on, idle, ingest, key, rejection, report, report_with_content,
         terms, value,
@@ -70,7 +71,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
     store.store_raw(&lease, raw()).await.unwrap();
     let commitment = Commitment {
         value: format!(r#"{{"category":"{CANARY}"}}"#),
-        findings: None,
+        findings: Some(vec![found(CANARY, CANARY)]),
         review: Some(ReviewNeed {
             reason: ReviewReason::Policy,
             note: Some(CANARY.to_owned()),
@@ -83,7 +84,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
         1,
         DecisionKind::Correct {
             value: format!(r#"{{"category":"{CANARY}"}}"#),
-            findings: None,
+            findings: Some(vec![found(&format!("{CANARY} 2"), CANARY)]),
             schema_version: "moderation-v3".to_owned(),
         },
     );

@@ -1,6 +1,8 @@
 CREATE INDEX attempt_kept ON attempt (pipeline, ended_ms, report_key, number)
   WHERE raw IS NOT NULL AND raw_emptied_ms IS NULL AND verdict IS NOT NULL;
 
+CREATE INDEX finding_shown ON finding (result_key, status, position);
+
 CREATE INDEX job_claimable ON job (
   pipeline,
   (CASE state WHEN 'running' THEN lease_until_ms ELSE due_ms END),
@@ -31,6 +33,8 @@ CREATE UNIQUE INDEX report_current ON report (namespace, tenant, report_id) WHER
 CREATE INDEX report_newest ON report (received_ms, report_key);
 
 CREATE UNIQUE INDEX result_current ON result (report_key) WHERE status = 'current';
+
+CREATE INDEX result_list ON result (thing_key) WHERE thing_key IS NOT NULL;
 
 CREATE INDEX review_open ON review (opened_ms) WHERE status = 'open';
 
@@ -102,6 +106,24 @@ CREATE TABLE decision (
   PRIMARY KEY (report_key, number)
 ) STRICT;
 
+CREATE TABLE finding (
+  finding_key BLOB NOT NULL PRIMARY KEY CHECK (length(finding_key) = 32),
+  result_key BLOB NOT NULL REFERENCES result (result_key),
+  report_key BLOB NOT NULL REFERENCES report (report_key),
+  lineage_key BLOB NOT NULL CHECK (length(lineage_key) = 32),
+  position INTEGER NOT NULL CHECK (position > 0),
+  value TEXT NOT NULL,
+  collapsed INTEGER NOT NULL CHECK (collapsed >= 0),
+  status TEXT NOT NULL CHECK (status IN ('present', 'withdrawn')),
+  token INTEGER NOT NULL CHECK (token >= 0),
+  attempt_number INTEGER,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  withdrawn_ms INTEGER,
+  CHECK ((status = 'withdrawn') = (withdrawn_ms IS NOT NULL)),
+  FOREIGN KEY (report_key, attempt_number) REFERENCES attempt (report_key, number)
+) STRICT;
+
 CREATE TABLE job (
   job_id INTEGER PRIMARY KEY,
   report_key BLOB NOT NULL REFERENCES report (report_key),
@@ -141,11 +163,13 @@ CREATE TABLE migration (
   applied_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE outbox (
+CREATE TABLE "outbox" (
   event_key BLOB NOT NULL PRIMARY KEY CHECK (length(event_key) = 32),
   report_key BLOB NOT NULL REFERENCES report (report_key),
   sequence INTEGER NOT NULL CHECK (sequence > 0),
-  kind TEXT NOT NULL CHECK (kind IN ('report.accepted', 'review.opened', 'result.final')),
+  kind TEXT NOT NULL CHECK (
+    kind IN ('report.accepted', 'review.opened', 'result.final', 'finding.withdrawn')
+  ),
   result_key BLOB REFERENCES result (result_key),
   payload TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
@@ -200,7 +224,8 @@ CREATE TABLE "result" (
   candidate TEXT,
   candidate_attempt INTEGER,
   created_ms INTEGER NOT NULL,
-  updated_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL, thing_key BLOB
+  CHECK (length(thing_key) = 32),
   UNIQUE (report_key, schema_version),
   FOREIGN KEY (report_key, attempt_number) REFERENCES attempt (report_key, number)
 ) STRICT;

@@ -5,11 +5,11 @@ use std::{path::Path, time::Duration};
 use fencepost::{
     report::{Outcome, ReviewReason, State, StateWord},
     store::{
-        self, Backup, Bound, Filter, Ingested, Keeping, Looked, Migrated, PipelineVersions,
+        self, Backup, Bound, Filter, FindingStatus, Ingested, Looked, Migrated, PipelineVersions,
         SqliteOptions, SqliteStore, Store, StoreError, VersionKind,
     },
 };
-use sqlx::{ConnectOptions, Connection, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
     fixture::{Database, grant, ingest, key, report, value},
@@ -17,9 +17,9 @@ use super::{
 };
 
 /// The schema of this program.
-const NEWEST: i64 = 4;
+pub(crate) const NEWEST: i64 = 5;
 
-async fn connect(file: &Path) -> SqliteConnection {
+pub(crate) async fn connect(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true)
@@ -73,6 +73,12 @@ async fn the_words_of_the_schema_are_those_of_the_code() {
     assert!(words(
         VersionKind::ALL.iter().map(|word| word.as_str()).collect()
     ));
+    assert!(words(
+        FindingStatus::ALL
+            .iter()
+            .map(|word| word.as_str())
+            .collect()
+    ));
     let outcomes = fencepost::report::AttemptOutcome::ALL;
     assert!(words(outcomes.iter().map(|word| word.as_str()).collect()));
     let verdicts = outcomes.iter().filter(|outcome| outcome.is_verdict());
@@ -106,44 +112,6 @@ async fn migrating_is_done_once_by_however_many() {
         .await
         .unwrap();
     assert_eq!(mode, "wal");
-}
-
-/// A table that others refer to is replaced on the way.
-#[tokio::test]
-async fn what_an_older_program_stored_is_there_after_the_migration() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("fencepost.db");
-    let mut older = connect(&file).await;
-    for text in [
-        include_str!("../../migrations/sqlite/0001_reports.sql"),
-        "CREATE TABLE migration (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,
-           applied_ms INTEGER NOT NULL) STRICT;
-         INSERT INTO migration VALUES (1, 'reports', 1)",
-        include_str!("rows_of_schema_1.sql"),
-    ] {
-        older.execute(sqlx::raw_sql(text)).await.unwrap();
-    }
-    older.close().await.unwrap();
-    let url = format!("sqlite://{}", file.display());
-    let (from, to) = (1, NEWEST);
-    assert_eq!(store::migrate(&url).await.unwrap(), Migrated { from, to });
-    let store = store::open(&url).await.unwrap();
-    let page = store.list(Filter::default(), None, 10).await.unwrap();
-    assert_eq!((page.reports.len(), page.unreadable.len()), (1, 0));
-    let report = store.report(page.reports[0].key).await.unwrap().unwrap();
-    assert_eq!(report.result.unwrap().value, r#"{"category":"spam"}"#);
-    assert_eq!(store.attempts(page.reports[0].key).await.unwrap().len(), 1);
-    let whose = "SELECT (SELECT tenant FROM job) = (SELECT tenant FROM report WHERE tenant <> '')";
-    let whose = sqlx::query_scalar::<_, i64>(whose);
-    let same = whose.fetch_one(&mut connect(&file).await).await.unwrap();
-    assert_eq!(same, 1);
-    // Its answer is kept as long as its pipeline says now.
-    let keeping = Keeping {
-        pipeline: "moderation".to_owned(),
-        kept_for: Duration::from_secs(60),
-    };
-    let expired = store.expired_answers(keeping, None).await.unwrap();
-    assert_eq!(expired.answers.len(), 1);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use fencepost_identity::key::{ReportKey, ResultKey};
 
 use super::{
     Operation, Tx,
+    findings::{self, List},
     record::{Announcement, announce, audit, follow},
     version::close_review,
 };
@@ -50,10 +51,19 @@ impl Operation for Decide {
             }
             DecisionKind::Correct {
                 value,
+                findings,
                 schema_version,
-                ..
             } => {
                 let result = self.correct(tx, &question, value, schema_version).await?;
+                if let Some(findings) = findings {
+                    let list = List {
+                        report: self.key,
+                        result,
+                        token: question.fence,
+                        attempt: None,
+                    };
+                    findings::put(tx, list, findings).await?;
+                }
                 announce(tx, self.key, Announcement::ResultFinal { result }).await?;
                 self.rest(tx, &question, Event::Decide).await?
             }

@@ -26,7 +26,8 @@ const ENDED: [&str; 4] = [
 ];
 
 /// What is only emptied.
-const EMPTIED: [&str; 4] = [
+const EMPTIED: [&str; 5] = [
+    sql::ERASE_FINDINGS,
     sql::ERASE_ATTEMPTS,
     sql::ERASE_DECISIONS,
     sql::ERASE_EVENTS,

@@ -1,6 +1,6 @@
 //! What is written besides a job's state, in the transaction that moves it.
 
-use fencepost_identity::key::{EventKey, ReportKey, ResultKey};
+use fencepost_identity::key::{EventKey, FindingKey, ReportKey, ResultKey};
 
 use super::Tx;
 use crate::{
@@ -91,21 +91,27 @@ pub(super) async fn open_review(
 
 /// What others are told.
 #[derive(Clone, Copy)]
-pub(super) enum Announcement {
+pub(super) enum Announcement<'a> {
     /// A report was stored.
     Accepted,
     /// A person is asked.
     ReviewOpened { revision: u64 },
     /// A result is final; told once.
     ResultFinal { result: ResultKey },
+    /// A newer answer no longer lists what an older one did.
+    FindingsWithdrawn {
+        result: ResultKey,
+        findings: &'a [FindingKey],
+    },
 }
 
-impl Announcement {
+impl Announcement<'_> {
     const fn kind(self) -> &'static str {
         match self {
             Self::Accepted => "report.accepted",
             Self::ReviewOpened { .. } => "review.opened",
             Self::ResultFinal { .. } => "result.final",
+            Self::FindingsWithdrawn { .. } => "finding.withdrawn",
         }
     }
 
@@ -119,6 +125,11 @@ impl Announcement {
             Self::ResultFinal { result } => {
                 serde_json::json!({ "report_key": report, "result_key": result })
             }
+            Self::FindingsWithdrawn { result, findings } => serde_json::json!({
+                "report_key": report,
+                "result_key": result,
+                "finding_keys": findings,
+            }),
         }
     }
 }
@@ -127,13 +138,15 @@ impl Announcement {
 pub(super) async fn announce(
     tx: &mut Tx<'_>,
     report: ReportKey,
-    announcement: Announcement,
+    announcement: Announcement<'_>,
 ) -> Result<(), StoreError> {
     let result = match announcement {
         Announcement::Accepted | Announcement::ReviewOpened { .. } => None,
-        Announcement::ResultFinal { result } => Some(result),
+        Announcement::ResultFinal { result } | Announcement::FindingsWithdrawn { result, .. } => {
+            Some(result)
+        }
     };
-    if let Some(result) = result {
+    if let Announcement::ResultFinal { result } = announcement {
         let told = statement(sql::FINAL_ANNOUNCED).bind(result.as_bytes());
         if tx.session().row(told).await?.is_some() {
             return Ok(());

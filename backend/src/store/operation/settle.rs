@@ -6,6 +6,7 @@ use fencepost_identity::key::ResultKey;
 use super::{
     Lane, Locked, Operation, Tx,
     current::{self, Voice},
+    findings::{self, List},
     hold::{Standing, diagnose, fenced, standing},
     record::{self, Announcement, Ending, close_attempt, follow, open_review},
 };
@@ -102,7 +103,16 @@ impl CommitJob {
             .bind(key)
             .bind(hold.token.stored());
         tx.session().execute(point).await?;
-        Ok(())
+        let Some(findings) = &self.value.findings else {
+            return Ok(());
+        };
+        let list = List {
+            report: hold.report,
+            result,
+            token: hold.token,
+            attempt: Some(hold.attempt),
+        };
+        findings::put(tx, list, findings).await
     }
 
     /// Keeps the value where it replaces nothing: a person has decided.

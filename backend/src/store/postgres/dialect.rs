@@ -1,6 +1,6 @@
 //! What only Postgres says this way, or needs to say at all because others write at the same time.
 
-use crate::store::sql::{pause, strikes};
+use crate::store::sql::{pause, put_findings, strikes, withdraw_findings};
 
 /// Begins a transaction that waits for nobody for ever: not for a lock, and with nobody waiting for
 /// it should this process fall silent in the middle. Its isolation is stated because a server may
@@ -11,8 +11,8 @@ SET LOCAL lock_timeout = '5s';
 SET LOCAL statement_timeout = '30s';
 SET LOCAL idle_in_transaction_session_timeout = '60s'";
 
-/// Begins a transaction that only reads.
-pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
+/// Begins a transaction that only reads, and sees one moment.
+pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Ends a transaction; when it answers, the disk has it.
 pub(super) const COMMIT: &str = "COMMIT";
@@ -72,6 +72,21 @@ pub(in crate::store) const TAKE_PAUSE: &str = concat!(
 pub(in crate::store) const TAKE_STRIKES: &str =
     concat!(strikes!(), " WHERE subject = $1 FOR UPDATE SKIP LOCKED");
 
+/// Writes the findings of a list.
+pub(in crate::store) const PUT_FINDINGS: &str = put_findings!(
+    "
+  SELECT decode(entry ->> 0, 'hex'), decode(entry ->> 1, 'hex'), CAST(entry ->> 2 AS BIGINT),
+         entry ->> 3, CAST(entry ->> 4 AS BIGINT)
+    FROM json_array_elements(CAST(CAST($1 AS TEXT) AS JSON)) AS entries (entry)"
+);
+
+/// Withdraws findings of a result.
+pub(in crate::store) const WITHDRAW_FINDINGS: &str = withdraw_findings!(
+    "
+  SELECT decode(entry, 'hex')
+    FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS entries (entry)"
+);
+
 /// One at a time migrates; the number stands for that alone. The lock ends with the transaction, so
 /// that none is left behind by who was killed.
 pub(super) const LOCK_MIGRATION: &str = "SELECT pg_advisory_xact_lock(7310868735424201330)";
@@ -123,6 +138,8 @@ pub(super) const DIALECT: &[&str] = &[
     LOCK_PAUSES,
     TAKE_PAUSE,
     TAKE_STRIKES,
+    PUT_FINDINGS,
+    WITHDRAW_FINDINGS,
     LOCK_MIGRATION,
     TABLES,
     MAKE_LEDGER,

@@ -32,6 +32,10 @@ pub(super) const STEPS: &[(&str, &str)] = &[
         "answers",
         include_str!("../../../migrations/postgres/0004_answers.sql"),
     ),
+    (
+        "findings",
+        include_str!("../../../migrations/postgres/0005_findings.sql"),
+    ),
 ];
 
 /// Migrates a database. Several processes may do so at once: one does it, the others find it done.

@@ -140,7 +140,8 @@ UPDATE attempt SET reason = NULL, raw = NULL, raw_call_key = NULL, raw_emptied_m
 
 /// Empties results. Fence: the lock on the report, which names none of them any more.
 pub(in crate::store) const ERASE_RESULTS: &str = "
-UPDATE result SET value = NULL, candidate = NULL, status = 'history', updated_ms = $2
+UPDATE result SET value = NULL, candidate = NULL, thing_key = NULL, status = 'history',
+                  updated_ms = $2
  WHERE report_key = $1";
 
 /// Closes the review item and empties it. Fence: the primary key `report_key`.
@@ -153,9 +154,11 @@ UPDATE review SET status = 'closed', closed_ms = coalesce(closed_ms, $2), note =
 pub(in crate::store) const ERASE_DECISIONS: &str = "
 UPDATE decision SET why = '', value = NULL WHERE report_key = $1";
 
-/// Empties events that nobody has received. Fence: the lock on the report.
+/// Empties events that nobody has received, and those that name findings. Fence: the lock on the
+/// report.
 pub(in crate::store) const ERASE_EVENTS: &str = "
-UPDATE outbox SET payload = '{}' WHERE report_key = $1 AND delivered_ms IS NULL";
+UPDATE outbox SET payload = '{}'
+ WHERE report_key = $1 AND (delivered_ms IS NULL OR kind = 'finding.withdrawn')";
 
 /// Forgets other contents of the report. Fence: the lock on the report.
 pub(in crate::store) const ERASE_CONFLICTS: &str = "

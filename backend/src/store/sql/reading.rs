@@ -25,7 +25,7 @@ pub(in crate::store) const REPORT: &str = concat!(
        s.result_key AS "result.result_key", s.schema_version AS "result.schema_version",
        s.value AS "result.value", s.candidate AS "result.candidate",
        s.attempt_number AS "result.attempt_number",
-       s.created_ms AS "result.created_ms",
+       s.created_ms AS "result.created_ms", s.thing_key AS "result.thing_key",
        v.revision AS "review.revision", v.status AS "review.status",
        v.reason AS "review.reason", v.note AS "review.note", v.opened_ms AS "review.opened_ms",
        v.closed_ms AS "review.closed_ms",
@@ -91,6 +91,8 @@ SELECT j.state AS "job.state", j.outcome AS "job.outcome", count(*) AS "report.r
 /// What else there is, counted.
 pub(in crate::store) const COUNTS: &str = r#"
 SELECT (SELECT count(*) FROM result) AS "result.result_key",
+       (SELECT count(*) FROM finding f JOIN result s ON s.result_key = f.result_key
+         WHERE f.status = 'present' AND s.status = 'current') AS "finding.finding_key",
        (SELECT count(*) FROM attempt) AS "attempt.number",
        (SELECT count(*) FROM attempt WHERE charged = 1) AS "attempt.charged",
        (SELECT count(*) FROM review WHERE status = 'open') AS "review.status",

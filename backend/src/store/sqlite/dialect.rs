@@ -1,5 +1,7 @@
 //! What only SQLite says this way. No fences stand here: they are in `store::sql`.
 
+use crate::store::sql::{put_findings, withdraw_findings};
+
 /// Begins a transaction with the right to write. One that begins by reading and finds another
 /// writer at its first write would fail at once, without waiting for it.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -13,6 +15,20 @@ pub(super) const ROLLBACK: &str = "ROLLBACK";
 /// The database's clock, in milliseconds.
 pub(in crate::store) const NOW: &str = r#"
 SELECT CAST(round(unixepoch('subsec') * 1000.0) AS INTEGER) AS "clock.now""#;
+
+/// Writes the findings of a list.
+pub(in crate::store) const PUT_FINDINGS: &str = put_findings!(
+    "
+  SELECT unhex(entry.value ->> 0), unhex(entry.value ->> 1), entry.value ->> 2,
+         entry.value ->> 3, entry.value ->> 4
+    FROM json_each($1) AS entry"
+);
+
+/// Withdraws findings of a result.
+pub(in crate::store) const WITHDRAW_FINDINGS: &str = withdraw_findings!(
+    "
+  SELECT unhex(entry.value) FROM json_each($1) AS entry"
+);
 
 /// Writes a consistent copy.
 pub(super) const COPY: &str = "VACUUM INTO $1";
@@ -55,6 +71,8 @@ pub(super) const DIALECT: &[&str] = &[
     COMMIT,
     ROLLBACK,
     NOW,
+    PUT_FINDINGS,
+    WITHDRAW_FINDINGS,
     COPY,
     USE_LOG,
     WAIT_LITTLE,

@@ -28,6 +28,10 @@ const STEPS: &[(&str, &str)] = &[
         "answers",
         include_str!("../../../migrations/sqlite/0004_answers.sql"),
     ),
+    (
+        "findings",
+        include_str!("../../../migrations/sqlite/0005_findings.sql"),
+    ),
 ];
 
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.

@@ -28,6 +28,7 @@ const TIMES: &[(&str, &[&str])] = &[
     ),
     ("attempt", &["started_ms", "ended_ms"]),
     ("result", &["created_ms", "updated_ms"]),
+    ("finding", &["created_ms", "updated_ms", "withdrawn_ms"]),
     ("review", &["opened_ms", "closed_ms"]),
 ];
 

@@ -54,6 +54,7 @@ impl Reference {
             job,
             attempts: Vec::new(),
             results: BTreeMap::new(),
+            lists: BTreeMap::new(),
             canonical: None,
             review: None,
             conflicts: BTreeMap::new(),

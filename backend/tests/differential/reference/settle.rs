@@ -34,6 +34,9 @@ impl Reference {
         self.end_attempt(hold, ending);
         let key = ResultKey::of(&hold.report, &hold.schema_version);
         self.put_result(hold, key, value.value);
+        if let Some(findings) = value.findings {
+            self.put_list(hold, key, findings);
+        }
         self.take_over(hold.job);
         match value.review {
             Some(_) if self.is_superseded(hold.report) => {

@@ -41,6 +41,7 @@ impl Reference {
             classifier_version: self.jobs[report.job].classifier_version.clone(),
             token: report.fence,
             result: canonical.map(|version| report.results[version].clone()),
+            findings: self.findings(key, report),
             review: report.review.clone(),
             conflicts: count(report.conflicts.len()),
         })
@@ -94,6 +95,7 @@ impl Reference {
         Stats {
             states,
             results: count(total(|report| report.results.len())),
+            findings: count(self.listed()),
             charged: count(attempts().filter(|a| a.view.charged).count()),
             attempts: count(attempts().count()),
             reviews_open: count(reviews.filter(|r| r.status == ReviewStatus::Open).count()),
