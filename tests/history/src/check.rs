@@ -9,6 +9,7 @@ mod calls;
 mod case;
 mod commits;
 mod endings;
+mod findings;
 mod grants;
 mod reviews;
 
@@ -53,6 +54,7 @@ pub fn check(history: &History, terms: &Terms) -> Verdict {
         let mut found = Vec::new();
         grants::check(case, terms, &mut found);
         commits::check(case, &mut found);
+        findings::check(case, &mut found);
         reviews::check(case, &mut found);
         endings::check(case, terms, &mut found);
         violations.append(&mut found);

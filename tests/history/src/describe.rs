@@ -7,6 +7,7 @@ use fencepost_identity::key::{CallKey, ClaimKey, ReportKey};
 use crate::{
     check::questions,
     rows::{Attempt, History},
+    words::FindingStatus,
 };
 
 /// What happened, in the order in which it did. What happened at the same time is told in the order
@@ -103,6 +104,14 @@ impl History {
         }
     }
 
+    /// How many findings a result lists, and how many it does no longer.
+    fn findings_of(&self, result: &str) -> (usize, usize) {
+        let of_result = self.findings.iter().filter(|it| it.result == result);
+        let (present, withdrawn): (Vec<_>, Vec<_>) =
+            of_result.partition(|it| it.status == FindingStatus::Present);
+        (present.len(), withdrawn.len())
+    }
+
     fn tell_of_results(&self, report: &str, story: &mut Story) {
         for result in self.results.iter().filter(|it| it.report == report) {
             let (version, status) = (&result.schema_version, result.status);
@@ -111,9 +120,15 @@ impl History {
                 Some(attempt) => format!("of attempt {attempt} under token {token}"),
                 None => "of a person".to_owned(),
             };
+            let listed = match self.findings_of(&result.key) {
+                (0, 0) => String::new(),
+                (present, withdrawn) => {
+                    format!(", {present} findings and {withdrawn} withdrawn")
+                }
+            };
             story.tell(
                 result.updated_ms,
-                format!("result {version}, {status}, {from}"),
+                format!("result {version}, {status}, {from}{listed}"),
             );
         }
         for review in self.reviews.iter().filter(|it| it.report == report) {

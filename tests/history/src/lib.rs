@@ -22,11 +22,12 @@ pub use check::{Finished, Terms, check};
 pub use read::{Database, ReadError};
 pub use record::{RecordError, Recorded, Recorder};
 pub use rows::{
-    Acknowledgement, Attempt, Decision, Event, History, Job, ModelCall, Report, ResultRow, Review,
+    Acknowledgement, Attempt, Decision, Event, Finding, History, Job, ModelCall, Report, ResultRow,
+    Review,
 };
 pub use verdict::{Counts, Verdict};
 pub use violation::Violation;
 pub use words::{
-    AttemptOutcome, DecisionKind, Ending, EventKind, JobState, ResultStatus, ReviewStatus,
-    UnknownWord,
+    AttemptOutcome, DecisionKind, Ending, EventKind, FindingStatus, JobState, ResultStatus,
+    ReviewStatus, UnknownWord,
 };

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use cells::{Cells, key, key_or_none, word, word_or_none};
 
-use crate::rows::{Attempt, Decision, Event, History, Job, Report, ResultRow, Review};
+use crate::rows::{Attempt, Decision, Event, Finding, History, Job, Report, ResultRow, Review};
 
 /// Where the rows are.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,7 @@ impl History {
             jobs: all(rows, JOBS, job).await?,
             attempts: all(rows, ATTEMPTS, attempt).await?,
             results: all(rows, RESULTS, result).await?,
+            findings: all(rows, FINDINGS, finding).await?,
             reviews: all(rows, REVIEWS, review).await?,
             decisions: all(rows, DECISIONS, decision).await?,
             events: all(rows, EVENTS, event).await?,
@@ -152,7 +153,8 @@ fn attempt(row: &impl Cells) -> Result<Attempt, ReadError> {
 
 const RESULTS: &str = r#"
 SELECT result_key AS "result.result_key", report_key AS "result.report_key",
-       schema_version AS "result.schema_version", token AS "result.token",
+       schema_version AS "result.schema_version", value AS "result.value",
+       thing_key AS "result.thing_key", token AS "result.token",
        attempt_number AS "result.attempt_number",
        candidate_attempt AS "result.candidate_attempt", status AS "result.status",
        updated_ms AS "result.updated_ms"
@@ -163,11 +165,33 @@ fn result(row: &impl Cells) -> Result<ResultRow, ReadError> {
         key: key(row, "result.result_key")?,
         report: key(row, "result.report_key")?,
         schema_version: row.text("result.schema_version")?,
+        value: row.text_or_none("result.value")?,
+        is_list: key_or_none(row, "result.thing_key")?.is_some(),
         token: row.number("result.token")?,
         attempt: row.number_or_none("result.attempt_number")?,
         candidate_attempt: row.number_or_none("result.candidate_attempt")?,
         status: word(row, "result.status")?,
         updated_ms: row.number("result.updated_ms")?,
+    })
+}
+
+const FINDINGS: &str = r#"
+SELECT finding_key AS "finding.finding_key", report_key AS "finding.report_key",
+       result_key AS "finding.result_key", position AS "finding.position",
+       value AS "finding.value", collapsed AS "finding.collapsed", status AS "finding.status",
+       attempt_number AS "finding.attempt_number"
+  FROM finding ORDER BY report_key, finding_key"#;
+
+fn finding(row: &impl Cells) -> Result<Finding, ReadError> {
+    Ok(Finding {
+        key: key(row, "finding.finding_key")?,
+        report: key(row, "finding.report_key")?,
+        result: key(row, "finding.result_key")?,
+        position: row.number("finding.position")?,
+        value: row.text("finding.value")?,
+        collapsed: row.number("finding.collapsed")?,
+        status: word(row, "finding.status")?,
+        attempt: row.number_or_none("finding.attempt_number")?,
     })
 }
 

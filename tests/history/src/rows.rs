@@ -1,7 +1,8 @@
 //! What a run left behind, as plain rows. Keys are 64 hexadecimal digits.
 
 use crate::words::{
-    AttemptOutcome, DecisionKind, Ending, EventKind, JobState, ResultStatus, ReviewStatus,
+    AttemptOutcome, DecisionKind, Ending, EventKind, FindingStatus, JobState, ResultStatus,
+    ReviewStatus,
 };
 
 /// Everything that is known of a run.
@@ -21,6 +22,8 @@ pub struct History {
     pub attempts: Vec<Attempt>,
     /// `result`.
     pub results: Vec<ResultRow>,
+    /// `finding`.
+    pub findings: Vec<Finding>,
     /// `review`.
     pub reviews: Vec<Review>,
     /// `decision`.
@@ -151,6 +154,10 @@ pub struct ResultRow {
     pub report: String,
     /// What the value fits.
     pub schema_version: String,
+    /// The answer; none where it was erased.
+    pub value: Option<String>,
+    /// Whether it lists findings.
+    pub is_list: bool,
     /// The token that it was committed under.
     pub token: i64,
     /// The attempt that it came from; none where a person put a value and no model had.
@@ -161,6 +168,27 @@ pub struct ResultRow {
     pub status: ResultStatus,
     /// When it was written last.
     pub updated_ms: i64,
+}
+
+/// A row of `finding`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `finding_key`.
+    pub key: String,
+    /// `report_key`.
+    pub report: String,
+    /// The result that lists it, or did.
+    pub result: String,
+    /// Its number within the answer that listed it last.
+    pub position: i64,
+    /// What it says.
+    pub value: String,
+    /// How many more of the answer had its key.
+    pub collapsed: i64,
+    /// Whether the result lists it.
+    pub status: FindingStatus,
+    /// The attempt whose answer listed it last; none where a person did.
+    pub attempt: Option<i64>,
 }
 
 /// A row of `review`.

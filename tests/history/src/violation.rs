@@ -152,6 +152,42 @@ pub enum Violation {
         state: JobState,
     },
 
+    // Findings.
+    #[error("report {report}: {rows} findings under the key {finding}")]
+    FindingTwice {
+        report: String,
+        finding: String,
+        rows: usize,
+    },
+    #[error("report {report}: finding {finding} is of a result that is not there, or is no list")]
+    FindingOfNoResult { report: String, finding: String },
+    #[error("report {report}: finding {finding} is present, and not in the answer")]
+    FindingNotListed { report: String, finding: String },
+    #[error("report {report}: finding {finding} is withdrawn, and in the answer")]
+    WithdrawnYetListed { report: String, finding: String },
+    #[error("report {report}: {says} findings of result {result}, whose answer has no such list")]
+    FindingsMissing {
+        report: String,
+        result: String,
+        says: i64,
+    },
+    #[error("report {report}: finding {finding} came with attempt {attempt:?}, unlike its result")]
+    FindingOfNoCommit {
+        report: String,
+        finding: String,
+        attempt: Option<i64>,
+    },
+    #[error("report {report}: findings of result {result} are numbered {positions:?}")]
+    FindingPositions {
+        report: String,
+        result: String,
+        positions: Vec<i64>,
+    },
+    #[error("report {report}: findings of result {result} were withdrawn, and nobody was told")]
+    WithdrawalUntold { report: String, result: String },
+    #[error("report {report}: event {event} withdraws findings of a result that has none")]
+    WithdrawalOfNothing { report: String, event: i64 },
+
     // Reviews.
     #[error("report {report}: has its result for good, and an open review item")]
     ResultAndOpenReview { report: String },
@@ -241,6 +277,15 @@ impl Violation {
             | Self::CommittedUnderOldToken { report, .. }
             | Self::WentOn { report, .. }
             | Self::ResultAndUnfinished { report, .. }
+            | Self::FindingTwice { report, .. }
+            | Self::FindingOfNoResult { report, .. }
+            | Self::FindingNotListed { report, .. }
+            | Self::WithdrawnYetListed { report, .. }
+            | Self::FindingsMissing { report, .. }
+            | Self::FindingOfNoCommit { report, .. }
+            | Self::FindingPositions { report, .. }
+            | Self::WithdrawalUntold { report, .. }
+            | Self::WithdrawalOfNothing { report, .. }
             | Self::ResultAndOpenReview { report }
             | Self::ReviewMissing { report, .. }
             | Self::ReviewForNothing { report, .. }

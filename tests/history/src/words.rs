@@ -170,6 +170,16 @@ words! {
 }
 
 words! {
+    /// `finding.status`.
+    FindingStatus {
+        /// The result lists it.
+        Present = "present",
+        /// It did, and a newer answer does not.
+        Withdrawn = "withdrawn",
+    }
+}
+
+words! {
     /// `review.status`.
     ReviewStatus {
         /// Somebody has to decide.
@@ -202,5 +212,7 @@ words! {
         ReviewOpened = "review.opened",
         /// A result is final.
         ResultFinal = "result.final",
+        /// Findings are no longer listed.
+        FindingWithdrawn = "finding.withdrawn",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    rows::{Attempt, Decision, Event, History, Job, Report, ResultRow, Review},
+    rows::{Attempt, Decision, Event, Finding, History, Job, Report, ResultRow, Review},
     violation::Violation,
     words::{DecisionKind, Ending},
 };
@@ -15,6 +15,7 @@ pub(super) struct Case<'a> {
     /// By number.
     pub(super) attempts: Vec<&'a Attempt>,
     pub(super) results: Vec<&'a ResultRow>,
+    pub(super) findings: Vec<&'a Finding>,
     pub(super) reviews: Vec<&'a Review>,
     /// By number.
     pub(super) decisions: Vec<&'a Decision>,
@@ -29,6 +30,7 @@ impl<'a> Case<'a> {
             jobs: Vec::new(),
             attempts: Vec::new(),
             results: Vec::new(),
+            findings: Vec::new(),
             reviews: Vec::new(),
             decisions: Vec::new(),
             events: Vec::new(),
@@ -102,6 +104,7 @@ pub(super) fn cases(history: &History) -> (BTreeMap<&str, Case<'_>>, Vec<Violati
     sort_in!(jobs, |row: &Job| format!("job {}", row.id));
     sort_in!(attempts, |row: &Attempt| format!("attempt {}", row.number));
     sort_in!(results, |row: &ResultRow| format!("result {}", row.key));
+    sort_in!(findings, |row: &Finding| format!("finding {}", row.key));
     sort_in!(reviews, |_: &Review| "a review item".to_owned());
     sort_in!(decisions, |row: &Decision| format!(
         "decision {}",

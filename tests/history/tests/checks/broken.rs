@@ -3,6 +3,7 @@
 mod calls;
 mod commits;
 mod endings;
+mod findings;
 mod grants;
 mod reviews;
 
@@ -72,6 +73,7 @@ fn without(history: &mut History, key: &str) {
     history.jobs.retain(|row| row.report != key);
     history.attempts.retain(|row| row.report != key);
     history.results.retain(|row| row.report != key);
+    history.findings.retain(|row| row.report != key);
     history.reviews.retain(|row| row.report != key);
     history.decisions.retain(|row| row.report != key);
     history.events.retain(|row| row.report != key);
@@ -164,6 +166,15 @@ kinds!(
     CommittedUnderOldToken,
     WentOn,
     ResultAndUnfinished,
+    FindingTwice,
+    FindingOfNoResult,
+    FindingNotListed,
+    WithdrawnYetListed,
+    FindingsMissing,
+    FindingOfNoCommit,
+    FindingPositions,
+    WithdrawalUntold,
+    WithdrawalOfNothing,
     ResultAndOpenReview,
     ReviewMissing,
     ReviewForNothing,
@@ -188,6 +199,7 @@ fn each_thing_that_is_broken_is_found_and_nothing_else() {
         grants::all(),
         calls::all(),
         commits::all(),
+        findings::all(),
         reviews::all(),
         endings::all(),
     ];

@@ -12,6 +12,7 @@ const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/postgres/0002_fences.sql"),
     include_str!("../../../../backend/migrations/postgres/0003_fairness.sql"),
     include_str!("../../../../backend/migrations/postgres/0004_answers.sql"),
+    include_str!("../../../../backend/migrations/postgres/0005_findings.sql"),
 );
 
 fn blob(hex: &str) -> String {

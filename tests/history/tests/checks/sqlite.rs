@@ -15,6 +15,7 @@ const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/sqlite/0002_fences.sql"),
     include_str!("../../../../backend/migrations/sqlite/0003_fairness.sql"),
     include_str!("../../../../backend/migrations/sqlite/0004_answers.sql"),
+    include_str!("../../../../backend/migrations/sqlite/0005_findings.sql"),
     "PRAGMA foreign_keys = ON;\n",
 );
 

@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
-use fencepost_history::{AttemptOutcome, DecisionKind, History, Job, JobState};
+use fencepost_history::{AttemptOutcome, DecisionKind, FindingStatus, History, Job, JobState};
 
-use crate::story::{OTHER_SCHEMA, Story};
+use crate::story::{OTHER_CLASSIFIER, OTHER_SCHEMA, Story};
 
 /// How a dialect spells bytes that are given as hexadecimal digits.
 pub(crate) type Blob = fn(&str) -> String;
@@ -12,7 +12,7 @@ pub(crate) type Blob = fn(&str) -> String;
 /// A history in which every column of ours has, somewhere, each thing that it can have.
 pub(crate) fn eventful() -> History {
     let mut story = Story::default();
-    let keys: Vec<String> = (1..=7).map(|number| story.accept(number)).collect();
+    let keys: Vec<String> = (1..=8).map(|number| story.accept(number)).collect();
     // Beyond 2^53 nothing may go through a floating-point number.
     story.history.reports[1].fence = i64::MAX - 9;
     for key in &keys[1..] {
@@ -29,6 +29,12 @@ pub(crate) fn eventful() -> History {
     story.decide(&keys[4], DecisionKind::Correct);
     story.history.results.last_mut().unwrap().attempt = None;
     story.commit_for_review(&keys[6]);
+    story.commit_list(&keys[7], &["a", "b"]);
+    story.replay(&keys[7], OTHER_CLASSIFIER);
+    story.ask(&keys[7]);
+    story.commit_list(&keys[7], &["b", "c"]);
+    story.history.findings.last_mut().unwrap().attempt = None;
+    story.history.findings.last_mut().unwrap().collapsed = 1;
     story.history.results[0].candidate_attempt = Some(2);
     story.history.reports[0].is_current = Some(true);
     story.history.reports[1].is_current = Some(false);
@@ -42,6 +48,9 @@ pub(crate) fn eventful() -> History {
     history
         .results
         .sort_by_key(|row| (row.report.clone(), row.schema_version.clone()));
+    history
+        .findings
+        .sort_by_key(|row| (row.report.clone(), row.key.clone()));
     history
         .events
         .sort_by_key(|row| (row.report.clone(), row.sequence));
@@ -79,6 +88,7 @@ pub(crate) fn statements(history: &History, blob: Blob) -> String {
     }
     attempts(&mut sql, history, blob);
     results(&mut sql, history, blob);
+    findings(&mut sql, history, blob);
     reviews(&mut sql, history, blob);
     for row in &history.reports {
         let (key, job) = (blob(&row.key), number(row.current_job));
@@ -146,13 +156,15 @@ fn results(sql: &mut String, history: &History, blob: Blob) {
         let (schema, token, attempt) = (&row.schema_version, row.token, number(row.attempt));
         let candidate = number(row.candidate_attempt);
         let (status, at) = (row.status, row.updated_ms);
+        let value = word(row.value.as_ref());
+        let thing = if row.is_list { key.as_str() } else { "NULL" };
         writeln!(
             sql,
             "INSERT INTO result (result_key, report_key, schema_version, value, token,
                                  attempt_number, candidate_attempt, status, created_ms,
-                                 updated_ms)
-             VALUES ({result}, {key}, '{schema}', '1', {token}, {attempt}, {candidate}, '{status}',
-                     1, {at});"
+                                 updated_ms, thing_key)
+             VALUES ({result}, {key}, '{schema}', {value}, {token}, {attempt}, {candidate}, '{status}',
+                     1, {at}, {thing});"
         )
         .unwrap();
     }
@@ -165,6 +177,27 @@ fn results(sql: &mut String, history: &History, blob: Blob) {
             "INSERT INTO outbox (event_key, report_key, sequence, kind, result_key, payload,
                                  created_ms)
              VALUES ({event}, {key}, {n}, '{kind}', {result}, '1', {at});"
+        )
+        .unwrap();
+    }
+}
+
+fn findings(sql: &mut String, history: &History, blob: Blob) {
+    for row in &history.findings {
+        let (key, result, report) = (blob(&row.key), blob(&row.result), blob(&row.report));
+        let (position, value, collapsed) = (row.position, &row.value, row.collapsed);
+        let (status, attempt) = (row.status, number(row.attempt));
+        let withdrawn = match status {
+            FindingStatus::Present => "NULL",
+            FindingStatus::Withdrawn => "1",
+        };
+        writeln!(
+            sql,
+            "INSERT INTO finding (finding_key, result_key, report_key, lineage_key, position, value,
+                                  collapsed, status, token, attempt_number, created_ms, updated_ms,
+                                  withdrawn_ms)
+             VALUES ({key}, {result}, {report}, {key}, {position}, '{value}', {collapsed},
+                     '{status}', 1, {attempt}, 1, 1, {withdrawn});"
         )
         .unwrap();
     }
@@ -228,6 +261,12 @@ fn an_eventful_history_leaves_nothing_out() {
             .any(|row| row.candidate_attempt.is_some())
     );
     assert!(history.results.iter().any(|row| row.token > (1 << 53)));
+    assert!(history.results.iter().any(|row| row.is_list));
+    for status in [FindingStatus::Present, FindingStatus::Withdrawn] {
+        assert!(history.findings.iter().any(|row| row.status == status));
+    }
+    assert!(history.findings.iter().any(|row| row.attempt.is_none()));
+    assert!(history.findings.iter().any(|row| row.collapsed == 1));
     assert!(history.reviews.iter().any(|row| row.closed_ms.is_some()));
     assert!(history.reviews.iter().any(|row| row.closed_ms.is_none()));
     assert!(history.events.iter().any(|row| row.result.is_some()));

@@ -1,5 +1,7 @@
 //! Makes sound histories: the rows that the program writes, without the program.
 
+pub(crate) mod lists;
+
 use std::collections::BTreeMap;
 
 use fencepost_history::{
@@ -112,7 +114,8 @@ impl Story {
 
     fn announce_final(&mut self, key: &str, result: String) {
         let told = Some(&result);
-        let is_it = |event: &Event| event.result.as_ref() == told;
+        let is_it =
+            |event: &Event| event.kind == EventKind::ResultFinal && event.result.as_ref() == told;
         if !self.history.events.iter().any(is_it) {
             self.announce(key, EventKind::ResultFinal, Some(result));
         }
@@ -268,6 +271,8 @@ impl Story {
             key: result.clone(),
             report: key.to_owned(),
             schema_version,
+            value: Some("1".to_owned()),
+            is_list: false,
             token,
             attempt,
             candidate_attempt: None,
@@ -393,6 +398,15 @@ impl Story {
     /// The report's contents are erased, and the events that nobody was told of yet.
     pub(crate) fn erase(&mut self, key: &str) {
         self.end_from_outside(key, Ending::Erased);
+        self.history.findings.retain(|row| row.report != key);
+        for result in self
+            .history
+            .results
+            .iter_mut()
+            .filter(|it| it.report == key)
+        {
+            (result.value, result.is_list) = (None, false);
+        }
         let told = |event: &Event| event.report != key || event.kind == EventKind::ResultFinal;
         self.history.events.retain(told);
     }

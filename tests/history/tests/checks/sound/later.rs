@@ -1,9 +1,41 @@
 //! What may happen to a report that had come to rest.
 
-use fencepost_history::DecisionKind;
+use fencepost_history::{AttemptOutcome, DecisionKind};
 
 use super::{assert_sound, finished, unfinished};
 use crate::story::{OTHER_CLASSIFIER, OTHER_SCHEMA, TERMS, attempt, job};
+
+#[test]
+fn a_list_is_replaced_by_another() {
+    finished(|story, key| {
+        story.ask(key);
+        story.commit_list(key, &["a", "b"]);
+        story.replay(key, OTHER_CLASSIFIER);
+        story.ask(key);
+        story.commit_list(key, &["c", "b"]);
+        story.replay(key, OTHER_SCHEMA);
+        story.ask(key);
+        story.commit_list(key, &[]);
+    });
+}
+
+#[test]
+fn a_person_replaces_a_list() {
+    finished(|story, key| {
+        story.ask(key);
+        story.reject_for_review(key, AttemptOutcome::Refused);
+        story.correct_list(key, &["a"]);
+    });
+}
+
+#[test]
+fn a_list_is_erased() {
+    finished(|story, key| {
+        story.ask(key);
+        story.commit_list(key, &["a"]);
+        story.erase(key);
+    });
+}
 
 #[test]
 fn a_replay_has_a_job_of_its_own() {
