@@ -18,6 +18,8 @@ mod conformance;
 #[path = "cli/credentials.rs"]
 mod credentials;
 #[cfg(feature = "vertex")]
+#[path = "cli/findings.rs"]
+mod findings;
 #[path = "cli/google.rs"]
 mod google;
 #[path = "cli/injection.rs"]

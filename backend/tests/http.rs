@@ -14,6 +14,8 @@ mod bounds;
 mod decisions;
 #[path = "http/envelope.rs"]
 mod envelope;
+#[path = "http/findings.rs"]
+mod findings;
 #[path = "http/ingest.rs"]
 mod ingest;
 #[path = "http/replay.rs"]

@@ -50,11 +50,21 @@ impl Place {
 
     /// A report that a worker has a lease of.
     pub(super) async fn granted(&self, id: &str) -> Lease {
+        self.granted_version(id, Version::Event, None).await
+    }
+
+    /// The same, of a version that has a place in an order.
+    pub(super) async fn granted_version(
+        &self,
+        id: &str,
+        version: Version,
+        order: Option<String>,
+    ) -> Lease {
         let identity = Identity {
             tenant: Tenant::new("acme").unwrap(),
             namespace: Namespace::new("issues").unwrap(),
             report_id: ReportId::new(id).unwrap(),
-            version: Version::Event,
+            version,
         };
         let report = NewReport {
             identity,
@@ -63,7 +73,7 @@ impl Place {
             links: Vec::new(),
             source: "comments".to_owned(),
             mapping_digest: MappingDigest::from_bytes([1; 32]),
-            order: None,
+            order,
             pipeline: "moderation".to_owned(),
         };
         self.store.ingest(report).await.unwrap();
