@@ -317,6 +317,39 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_a_result_lists_is_found_by_its_index() {
+        let (_dir, mut connection) = migrated().await;
+        for (statement, expected) in [
+            (
+                sql::FINDINGS,
+                "SEARCH finding USING INDEX finding_shown (result_key=?)",
+            ),
+            (
+                sql::PRESENT_FINDINGS,
+                "SEARCH finding USING INDEX finding_shown (result_key=? AND status=?)",
+            ),
+            (
+                sql::LIST_BEFORE,
+                "SEARCH s USING INDEX result_list (thing_key=?)",
+            ),
+            (
+                sql::ORDERED_LISTS,
+                "SEARCH s USING INDEX result_list (thing_key=?)",
+            ),
+            (
+                sql::ERASE_FINDINGS,
+                "SEARCH finding USING COVERING INDEX finding_shown (result_key=?)",
+            ),
+        ] {
+            let plan = format!("EXPLAIN QUERY PLAN {statement}");
+            let plan = sqlx::query_as::<_, (i64, i64, i64, String)>(sqlx::AssertSqlSafe(plan));
+            let steps = plan.fetch_all(&mut connection).await.unwrap();
+            let first = &steps.first().unwrap().3;
+            assert_eq!(first, expected, "{statement}");
+        }
+    }
+
+    #[tokio::test]
     async fn what_has_been_kept_long_enough_is_found_by_its_index() {
         let (_dir, mut connection) = migrated().await;
         let plan = format!("EXPLAIN QUERY PLAN {}", sql::EXPIRED_ANSWERS);

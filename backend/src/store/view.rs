@@ -250,7 +250,7 @@ pub struct Stats {
     pub states: Vec<StateCount>,
     /// Results of all schema versions.
     pub results: u64,
-    /// What current results list.
+    /// What results of all schema versions list.
     pub findings: u64,
     /// Attempts that count.
     pub charged: u64,

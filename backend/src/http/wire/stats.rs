@@ -14,7 +14,7 @@ use crate::{
 pub struct StatsWire {
     states: Vec<StateWire>,
     results: String,
-    /// What current results list.
+    /// What results of all schema versions list.
     findings: String,
     attempts: String,
     charged_attempts: String,

@@ -91,8 +91,7 @@ SELECT j.state AS "job.state", j.outcome AS "job.outcome", count(*) AS "report.r
 /// What else there is, counted.
 pub(in crate::store) const COUNTS: &str = r#"
 SELECT (SELECT count(*) FROM result) AS "result.result_key",
-       (SELECT count(*) FROM finding f JOIN result s ON s.result_key = f.result_key
-         WHERE f.status = 'present' AND s.status = 'current') AS "finding.finding_key",
+       (SELECT count(*) FROM finding WHERE status = 'present') AS "finding.finding_key",
        (SELECT count(*) FROM attempt) AS "attempt.number",
        (SELECT count(*) FROM attempt WHERE charged = 1) AS "attempt.charged",
        (SELECT count(*) FROM review WHERE status = 'open') AS "review.status",

@@ -61,9 +61,9 @@ impl Reference {
         }
     }
 
-    /// How many findings current results list.
+    /// How many findings results of all schema versions list.
     pub(super) fn listed(&self) -> usize {
-        let lists = self.reports.values().filter_map(current_list);
+        let lists = self.reports.values().flat_map(|it| it.lists.values());
         lists.map(|list| present(list).count()).sum()
     }
 
