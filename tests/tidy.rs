@@ -66,6 +66,20 @@ const BACKEND_WALLS: &[(&str, &[&str])] = &[
         "store",
         &["worker", "http", "extractor", "schema", "app", "cli"],
     ),
+    (
+        "findings",
+        &[
+            "store",
+            "worker",
+            "http",
+            "extractor",
+            "schema",
+            "judge",
+            "config",
+            "app",
+            "cli",
+        ],
+    ),
     ("http", &["extractor", "worker", "app", "cli"]),
     ("extractor", &["store", "worker", "http", "app", "cli"]),
     (

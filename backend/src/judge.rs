@@ -1,22 +1,52 @@
 //! The one judge of answers, of those that have just come and of those that were kept: strict
-//! JSON, the pipeline's schema, its policy, and whether a person has to look.
+//! JSON, the pipeline's schema, its policy, what each finding of a list is held to, and whether a
+//! person has to look.
 
+mod correction;
+mod refusal;
 mod rule;
 
 use std::{fmt, sync::Arc};
 
-use fencepost_identity::key::CallKey;
+use fencepost_identity::{json, key::CallKey};
 
-pub use self::rule::{Rule, Test};
+pub use self::{
+    correction::{Correction, Unacceptable},
+    refusal::Refusal,
+    rule::{Rule, Test},
+};
 use crate::{
+    findings::{FindingsRules, Unfit},
     policy::{Answered, Policy},
     report::{AttemptOutcome, Finding},
-    schema::{Invalid, Schema, Wrapping},
+    schema::{Invalid, Schema, ValidReport, Wrapping},
 };
+
+/// What a pipeline makes of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One record.
+    Classification,
+    /// A list, each entry of which has a key of its own.
+    Findings(FindingsRules),
+}
+
+impl Kind {
+    /// The word of the configuration.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Classification => "classification",
+            Self::Findings(_) => "findings",
+        }
+    }
+}
 
 /// What a pipeline judges by.
 #[derive(Clone, Debug)]
 pub struct Judge {
+    /// What an answer is made into.
+    pub kind: Kind,
     /// What an answer has to be.
     pub schema: Arc<Schema>,
     /// What is asked of the model, which an answer must not repeat.
@@ -54,7 +84,8 @@ pub enum Judgement {
     },
     /// It is not taken.
     Invalid {
-        /// One of the three kinds.
+        /// One of the three kinds; or `invalid_request`, where the report's input is what nothing can
+        /// be held against.
         outcome: AttemptOutcome,
         /// Places and rules, never a text of it.
         reason: String,
@@ -110,17 +141,45 @@ impl Judge {
         if let Err(violation) = self.policy.check(answered) {
             return invalid(AttemptOutcome::PolicyInvalid, violation.to_string());
         }
-        let ruled = rule::first_that_holds(&self.review_when, &report).map(Rule::to_string);
-        let doubts = [ruled, self.policy.doubt(answer.input)];
+        let findings = match self.findings(&report, answer.input) {
+            Ok(findings) => findings,
+            Err(unfit) => {
+                let outcome = match &unfit {
+                    Unfit::Rules(_) => AttemptOutcome::PolicyInvalid,
+                    Unfit::Input(_) => AttemptOutcome::InvalidRequest,
+                    Unfit::Json(_) => AttemptOutcome::SyntaxInvalid,
+                };
+                return invalid(outcome, unfit.to_string());
+            }
+        };
+        let ruled = rule::first_that_holds(&self.review_when, &self.kind, &report);
+        let doubts = [ruled.map(Rule::to_string), self.policy.doubt(answer.input)];
         let notes: Vec<String> = doubts.into_iter().flatten().collect();
         Judgement::Valid {
             value: report.canonical().to_owned(),
-            findings: None,
+            findings,
             doubt: (!notes.is_empty()).then(|| notes.join("; ")),
             remark: match report.wrapping() {
                 Wrapping::Bare => None,
                 Wrapping::Fenced => Some(Wrapping::FENCED.to_owned()),
             },
+        }
+    }
+
+    /// What an answer lists, where the pipeline makes findings.
+    fn findings(&self, report: &ValidReport, input: &[u8]) -> Result<Option<Vec<Finding>>, Unfit> {
+        match &self.kind {
+            Kind::Classification => Ok(None),
+            Kind::Findings(rules) => rules.read(report.canonical(), input).map(Some),
+        }
+    }
+
+    /// What the findings of two values are compared by; none where there are none to compare.
+    #[must_use]
+    pub fn marks(&self, value: &json::Value<'_>, input: &[u8]) -> Option<Vec<Vec<String>>> {
+        match &self.kind {
+            Kind::Classification => None,
+            Kind::Findings(rules) => rules.fingerprints(value, input).ok(),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod config;
 pub mod extractor;
 pub mod failpoint;
+pub mod findings;
 pub mod http;
 pub mod judge;
 pub mod policy;

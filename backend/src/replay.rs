@@ -124,7 +124,8 @@ fn judge_again(
         Judgement::Valid { value, .. } => {
             let then = result.as_ref().map(|result| result.value.as_str());
             let unreadable = |_| unreadable(report.summary.key);
-            difference::between(then, value).map_err(unreadable)?
+            let input = &answer.input;
+            difference::between(present.judge, input, then, value).map_err(unreadable)?
         }
         Judgement::Invalid { .. } => Vec::new(),
     };

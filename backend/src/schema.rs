@@ -5,6 +5,7 @@
 //! name places, by line and column or in the schema, and never a word of the answer, which may
 //! quote the report.
 
+mod described;
 mod syntax;
 
 use std::{collections::BTreeSet, fmt};
@@ -14,6 +15,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
 
+pub use self::described::Described;
 use self::syntax::Inside;
 pub use self::syntax::{ANSWER_BYTES_MAX, ANSWER_DEPTH_MAX, Place, Syntax, SyntaxError, Wrapping};
 
@@ -125,21 +127,10 @@ impl Schema {
         self.digest
     }
 
-    /// Whether the schema describes what a pointer names, as far as `properties` lead: a rule on a
-    /// misspelt member would never hold, and nobody would notice.
+    /// Whether the schema may allow what a pointer names: a rule on a misspelt member would never
+    /// hold, and nobody would notice.
     pub fn describes(&self, pointer: &Pointer) -> bool {
-        let mut at = &self.document;
-        for token in pointer.as_str().split('/').skip(1) {
-            let Some(properties) = at.get("properties") else {
-                return true;
-            };
-            let name = token.replace("~1", "/").replace("~0", "~");
-            match properties.get(&name) {
-                Some(inner) => at = inner,
-                None => return false,
-            }
-        }
-        true
+        self.described(pointer) != Described::NotListed
     }
 
     /// Reads a draft's text.

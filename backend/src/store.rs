@@ -129,6 +129,10 @@ pub trait Store: Send + Sync {
     /// A report as people see it.
     async fn report(&self, key: ReportKey) -> Result<Option<ReportView>, StoreError>;
 
+    /// What a report is about, as it was accepted: canonical JSON. Nothing of a report that is
+    /// unknown or was erased.
+    async fn input(&self, key: ReportKey) -> Result<Option<Vec<u8>>, StoreError>;
+
     /// All attempts on a report, the first one first. None for an unknown report.
     async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError>;
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fencepost_identity::config::{Document, Handshake, Secrets, Section, Sources};
+use fencepost_identity::config::{Document, Handshake, Secrets, Section, Source, Sources};
 
 use super::{
     ConfigErrors, Environment,
@@ -89,6 +89,7 @@ impl Project {
         let worker = WorkerConfig::read(&mut root);
         let folder = file.parent().unwrap_or(Path::new(""));
         let pipelines = pipelines(&mut root, folder);
+        revisions(&mut root, &sources, &pipelines);
         root.finish();
         document.finish(Some(Self {
             file: file.to_owned(),
@@ -181,4 +182,32 @@ fn pipelines(root: &mut Section<'_, '_>, folder: &Path) -> Vec<Pipeline> {
     entries
         .filter_map(|(name, item)| Pipeline::read(name, &item, folder, &names))
         .collect()
+}
+
+/// Whether each source has in its input the revision that its pipeline looks findings up in.
+fn revisions(root: &mut Section<'_, '_>, sources: &Sources, pipelines: &[Pipeline]) {
+    let table = root.get("source").and_then(|item| item.as_table());
+    for (name, item) in table.iter().flat_map(Section::entries) {
+        let Some(source) = sources.get(name) else {
+            continue;
+        };
+        let pipeline = pipelines.iter().find(|it| it.name == source.pipeline);
+        let Some(revision) = pipeline.and_then(Pipeline::revision) else {
+            continue;
+        };
+        if !brings(source, revision.name()) {
+            let (name, pipeline, word) = (revision.name(), &source.pipeline, revision.word());
+            let input = item.as_table().and_then(|mut table| table.get("input"));
+            input.unwrap_or(item).error(format!(
+                "the pipeline `{pipeline}` needs the reviewed revision, `{name}` in the input: add \
+                 `{name}` here, or name another member by `revision = {{ {word} = … }}` in \
+                 [pipeline.{pipeline}.findings]"
+            ));
+        }
+    }
+}
+
+/// Whether the input of a source's reports has a member of this name.
+fn brings(source: &Source, name: &str) -> bool {
+    source.input.iter().any(|(member, _)| member == name)
 }

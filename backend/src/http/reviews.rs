@@ -23,6 +23,7 @@ use super::{
     wire::{DecidedWire, ReplayWire, ReplayWord, ReviewPageWire},
 };
 use crate::{
+    judge::Kind,
     replay::{self, Replay},
     report,
     schema::ANSWER_BYTES_MAX,
@@ -145,7 +146,7 @@ pub(super) async fn decide(
     }
 }
 
-/// A value that fits the schema of the report's pipeline.
+/// A value that fits the schema of the report's pipeline, and whose findings fit the report.
 async fn correction(
     api: &AdminApi,
     key: ReportKey,
@@ -154,13 +155,19 @@ async fn correction(
     let report = api.store.report(key).await.map_err(unreadable)?;
     let report = report.ok_or(Problem::UnknownReport)?;
     let judged = api.pipeline(&report.summary.pipeline)?;
-    let valid = judged.judge.schema.read(value.get()).map_err(|invalid| {
-        // It names places of the schema, and nothing of the value.
-        Problem::InvalidValue(invalid.to_string())
-    })?;
+    let input = match &judged.judge.kind {
+        Kind::Classification => Vec::new(),
+        Kind::Findings(_) => {
+            let input = api.store.input(key).await.map_err(unreadable)?;
+            input.ok_or(Problem::Erased)?
+        }
+    };
+    let valid = judged.judge.correct(value.get(), &input);
+    // It names places and rules, and nothing of the value.
+    let valid = valid.map_err(|why| Problem::InvalidValue(why.to_string()))?;
     Ok(DecisionKind::Correct {
-        value: valid.canonical().to_owned(),
-        findings: None,
+        value: valid.value,
+        findings: valid.findings,
         schema_version: judged.schema_version.clone(),
     })
 }

@@ -5,9 +5,10 @@ use std::fmt;
 use fencepost_identity::pointer::Pointer;
 use serde_json::Value;
 
+use super::Kind;
 use crate::schema::ValidReport;
 
-/// One entry of `review_when`: a member of the value, and what makes it a person's matter.
+/// One entry of `review_when`: a member of the value or of a finding, and what makes it a person's matter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Which member.
@@ -27,9 +28,24 @@ pub enum Test {
     Above(f64),
 }
 
-/// The first rule that holds, in the order of the pipeline.
-pub(super) fn first_that_holds<'r>(rules: &'r [Rule], report: &ValidReport) -> Option<&'r Rule> {
-    rules.iter().find(|rule| rule.holds(report.value()))
+/// The first rule that holds, in the order of the pipeline: for the value, or for one finding of its
+/// list.
+pub(super) fn first_that_holds<'r>(
+    rules: &'r [Rule],
+    kind: &Kind,
+    report: &ValidReport,
+) -> Option<&'r Rule> {
+    let value = report.value();
+    let judged = match kind {
+        Kind::Classification => std::slice::from_ref(value),
+        Kind::Findings(of) => {
+            let list = value.pointer(of.list.as_str());
+            list.and_then(Value::as_array)
+                .map_or(&[][..], Vec::as_slice)
+        }
+    };
+    let holds = |rule: &&Rule| judged.iter().any(|value| rule.holds(value));
+    rules.iter().find(holds)
 }
 
 impl Rule {
@@ -84,7 +100,7 @@ mod tests {
             .unwrap()
             .read(answer)
             .unwrap();
-        first_that_holds(&[rule], &report).is_some()
+        first_that_holds(&[rule], &Kind::Classification, &report).is_some()
     }
 
     #[test]
@@ -147,10 +163,10 @@ mod tests {
         ];
         let schema = Schema::compile(SCHEMA.as_bytes()).unwrap();
         let report = schema.read(r#"{"c":0.1,"r":true}"#).unwrap();
-        let first = first_that_holds(&rules, &report).unwrap();
+        let first = first_that_holds(&rules, &Kind::Classification, &report).unwrap();
         assert_eq!(first.to_string(), "/r is true");
         let report = schema.read(r#"{"c":0.1,"r":false}"#).unwrap();
-        let first = first_that_holds(&rules, &report).unwrap();
+        let first = first_that_holds(&rules, &Kind::Classification, &report).unwrap();
         assert_eq!(first.to_string(), "/c below 0.7");
     }
 }

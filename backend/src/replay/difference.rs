@@ -1,15 +1,19 @@
-//! What differs between two values, member by member.
+//! What differs between two values, member by member; findings are compared with those of the same
+//! fingerprint, wherever in their lists they stand.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
 };
 
 use fencepost_identity::{
     canonical,
     json::{self, Value},
+    pointer::Pointer,
     refusal::Refusal,
 };
+
+use crate::judge::{Judge, Kind};
 
 /// A place at which two values differ: one of the two is there, or both are.
 #[derive(Clone, PartialEq, Eq)]
@@ -42,53 +46,121 @@ impl fmt::Debug for Change {
 }
 
 /// Compares two JSON texts, digit for digit; where there was none before, all members are added.
+/// Which findings are one, the judge and the report's input say.
 ///
 /// # Errors
 /// One of them is not JSON.
-pub(super) fn between(then: Option<&str>, now: &str) -> Result<Vec<Change>, Refusal> {
+pub(super) fn between(
+    judge: &Judge,
+    input: &[u8],
+    then: Option<&str>,
+    now: &str,
+) -> Result<Vec<Change>, Refusal> {
     let now = json::parse(now.as_bytes())?;
     let then = match then {
         Some(then) => json::parse(then.as_bytes())?,
         None => Value::Object(Vec::new()),
     };
-    let mut changes = Vec::new();
-    compare(String::new(), Some(&then), Some(&now), &mut changes)?;
-    Ok(changes)
+    let list = match &judge.kind {
+        Kind::Classification => None,
+        Kind::Findings(rules) => {
+            let marks = judge.marks(&then, input).zip(judge.marks(&now, input));
+            marks.map(|(then, now)| List {
+                at: &rules.list,
+                pairs: pairs(&then, &now),
+            })
+        }
+    };
+    let mut comparison = Comparison {
+        list,
+        changes: Vec::new(),
+    };
+    comparison.compare(String::new(), Some(&then), Some(&now))?;
+    Ok(comparison.changes)
 }
 
-/// As deep as the values are, which their reader bounds.
-fn compare(
-    pointer: String,
-    then: Option<&Value<'_>>,
-    now: Option<&Value<'_>>,
-    changes: &mut Vec<Change>,
-) -> Result<(), Refusal> {
-    match (then, now) {
-        (Some(Value::Object(then)), Some(Value::Object(now))) => {
-            let then: BTreeMap<_, _> = then.iter().map(|(name, value)| (name, value)).collect();
-            let now: BTreeMap<_, _> = now.iter().map(|(name, value)| (name, value)).collect();
-            let names: BTreeSet<_> = then.keys().chain(now.keys()).copied().collect();
-            for name in names {
-                let inner = below(&pointer, name.to_str_lossy());
-                let (then, now) = (then.get(name).copied(), now.get(name).copied());
-                compare(inner, then, now, changes)?;
+/// A finding's place in the list of then and in that of now.
+type Pair = (Option<usize>, Option<usize>);
+
+/// Which findings are one: those of now in their order, then those that are gone.
+fn pairs(then: &[Vec<String>], now: &[Vec<String>]) -> Vec<Pair> {
+    let mut free: BTreeMap<&[String], VecDeque<usize>> = BTreeMap::new();
+    for (index, mark) in then.iter().enumerate() {
+        free.entry(mark).or_default().push_back(index);
+    }
+    let mut pairs: Vec<Pair> = Vec::with_capacity(now.len());
+    for (index, mark) in now.iter().enumerate() {
+        let of_then = free.get_mut(mark.as_slice()).and_then(VecDeque::pop_front);
+        pairs.push((of_then, Some(index)));
+    }
+    let gone: BTreeSet<usize> = free.into_values().flatten().collect();
+    pairs.extend(gone.into_iter().map(|index| (Some(index), None)));
+    pairs
+}
+
+/// The list of findings.
+struct List<'l> {
+    at: &'l Pointer,
+    pairs: Vec<Pair>,
+}
+
+struct Comparison<'l> {
+    list: Option<List<'l>>,
+    changes: Vec<Change>,
+}
+
+impl Comparison<'_> {
+    /// As deep as the values are, which their reader bounds.
+    fn compare(
+        &mut self,
+        pointer: String,
+        then: Option<&Value<'_>>,
+        now: Option<&Value<'_>>,
+    ) -> Result<(), Refusal> {
+        match (then, now) {
+            (Some(Value::Object(then)), Some(Value::Object(now))) => {
+                let then: BTreeMap<_, _> = then.iter().map(|(name, value)| (name, value)).collect();
+                let now: BTreeMap<_, _> = now.iter().map(|(name, value)| (name, value)).collect();
+                let names: BTreeSet<_> = then.keys().chain(now.keys()).copied().collect();
+                for name in names {
+                    let inner = below(&pointer, name.to_str_lossy());
+                    let (then, now) = (then.get(name).copied(), now.get(name).copied());
+                    self.compare(inner, then, now)?;
+                }
+            }
+            (Some(Value::Array(then)), Some(Value::Array(now))) => {
+                for (of_then, of_now) in self.pairs(&pointer, then.len().max(now.len())) {
+                    // A finding is told where it stands now, or where it stood.
+                    let Some(index) = of_now.or(of_then) else {
+                        continue;
+                    };
+                    let inner = below(&pointer, &index.to_string());
+                    let then = of_then.and_then(|index| then.get(index));
+                    let now = of_now.and_then(|index| now.get(index));
+                    self.compare(inner, then, now)?;
+                }
+            }
+            (then, now) => {
+                let then = then.map(canonical::to_canonical).transpose()?;
+                let now = now.map(canonical::to_canonical).transpose()?;
+                if then != now {
+                    self.changes.push(Change { pointer, then, now });
+                }
             }
         }
-        (Some(Value::Array(then)), Some(Value::Array(now))) => {
-            for index in 0..then.len().max(now.len()) {
-                let inner = below(&pointer, &index.to_string());
-                compare(inner, then.get(index), now.get(index), changes)?;
-            }
-        }
-        (then, now) => {
-            let then = then.map(canonical::to_canonical).transpose()?;
-            let now = now.map(canonical::to_canonical).transpose()?;
-            if then != now {
-                changes.push(Change { pointer, then, now });
-            }
+        Ok(())
+    }
+
+    /// Findings by their fingerprints; the items of any other array by their places.
+    fn pairs(&self, pointer: &str, length: usize) -> Vec<Pair> {
+        let list = self.list.as_ref();
+        match list.filter(|list| list.at.as_str() == pointer) {
+            Some(list) => list.pairs.clone(),
+            None => (0..length)
+                .map(|index| (Some(index), Some(index)))
+                .collect(),
         }
     }
-    Ok(())
 }
 
 fn below(pointer: &str, step: &str) -> String {
@@ -96,62 +168,4 @@ fn below(pointer: &str, step: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(then: Option<&str>, now: &str) -> Vec<String> {
-        let changes = between(then, now).unwrap();
-        let told = changes.iter().map(|change| {
-            let side = |value: &Option<String>| value.clone().unwrap_or_default();
-            let (then, now) = (side(&change.then), side(&change.now));
-            format!("{} {} {then} {now}", change.word(), change.pointer)
-        });
-        told.collect()
-    }
-
-    #[test]
-    fn members_are_told_by_pointer() {
-        let then = r#"{"a":1,"b":{"c":true,"d":"x"},"e":[1,2,3],"f":null}"#;
-        let now = r#"{"a":1.0,"b":{"c":false,"g":{}},"e":[1,4],"f":0}"#;
-        assert_eq!(
-            told(Some(then), now),
-            [
-                "changed /b/c true false",
-                "removed /b/d \"x\" ",
-                "added /b/g  {}",
-                "changed /e/1 2 4",
-                "removed /e/2 3 ",
-                "changed /f null 0",
-            ]
-        );
-        assert_eq!(told(Some(then), then), [""; 0]);
-    }
-
-    #[test]
-    fn where_nothing_was_everything_is_added() {
-        let now = r#"{"a/b~":"x","c":[1]}"#;
-        assert_eq!(told(None, now), ["added /a~1b~0  \"x\"", "added /c  [1]"]);
-    }
-
-    #[test]
-    fn every_digit_counts_and_the_kind_of_a_value_does() {
-        assert_eq!(
-            told(
-                Some(r#"{"n":9007199254740993}"#),
-                r#"{"n":9007199254740992}"#
-            ),
-            ["changed /n 9007199254740993 9007199254740992"]
-        );
-        assert_eq!(
-            told(Some(r#"{"n":[]}"#), r#"{"n":{}}"#),
-            ["changed /n [] {}"]
-        );
-        assert!(between(Some("{"), "{}").is_err());
-    }
-
-    #[test]
-    fn nothing_of_a_value_is_in_its_debug_form() {
-        let changes = between(None, r#"{"canary":"canary"}"#).unwrap();
-        assert_eq!(format!("{changes:?}"), "[added]");
-    }
-}
+mod tests;

@@ -196,6 +196,10 @@ impl<E: Engine> Store for Database<E> {
         self.engine.read(reading::Report(key)).await
     }
 
+    async fn input(&self, key: ReportKey) -> Result<Option<Vec<u8>>, StoreError> {
+        self.engine.read(reading::Input(key)).await
+    }
+
     async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError> {
         self.engine.read(reading::Attempts(key)).await
     }

@@ -131,6 +131,22 @@ fn review(row: &Row<'_>) -> Result<Option<ReviewView>, StoreError> {
     }))
 }
 
+/// What a report is about.
+pub(super) struct Input(pub(super) ReportKey);
+
+#[async_trait]
+impl Reading for Input {
+    type Found = Option<Vec<u8>>;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
+        let input = statement(sql::INPUT).bind(self.0.as_bytes());
+        let row = session.row(input).await?;
+        let input = row.map(|row| Row::new(&row, self.0).bytes("report.input"));
+        // What was erased is empty, and no input that was accepted is.
+        Ok(input.transpose()?.filter(|input| !input.is_empty()))
+    }
+}
+
 /// The attempts on a report.
 pub(super) struct Attempts(pub(super) ReportKey);
 

@@ -101,13 +101,13 @@ impl Pipeline {
         (answer, timer.now().duration_since(begun))
     }
 
-    /// What becomes of an input that is more than a model is shown: a person looks at it.
+    /// What becomes of an input that nobody is asked about: a person looks at it.
     pub(super) fn refuse(&self, input: &[u8]) -> Option<Verdict> {
-        let reason = self.judge.policy.too_long(input)?;
+        let refusal = self.judge.refuse(input)?;
         Some(Verdict::Reject {
-            outcome: AttemptOutcome::ContextTooLong,
-            reason,
-            next: AfterRejection::Review(ReviewReason::ContextTooLong.into()),
+            outcome: refusal.outcome,
+            reason: refusal.reason,
+            next: AfterRejection::Review(refusal.review.into()),
         })
     }
 
@@ -144,7 +144,12 @@ impl Pipeline {
             Judgement::Invalid { outcome, reason } => Verdict::Reject {
                 outcome,
                 reason,
-                next: AfterRejection::Again(Duration::ZERO),
+                // Where the input is at fault, another answer would be no better.
+                next: if outcome == AttemptOutcome::InvalidRequest {
+                    AfterRejection::Review(ReviewReason::InvalidRequest.into())
+                } else {
+                    AfterRejection::Again(Duration::ZERO)
+                },
             },
         }
     }

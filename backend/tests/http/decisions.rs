@@ -6,7 +6,7 @@ use axum::{Router, body::Body, http::Request};
 use fencepost::{
     config::Role,
     http::{AdminApi, Health, Judged, Versions, admin_router},
-    judge::{Judge, Rule, Test},
+    judge::{Judge, Kind, Rule, Test},
     policy::Policy,
     report::{Nonce, ReviewReason, WorkerId},
     schema::Schema,
@@ -142,6 +142,7 @@ pub(super) fn router_with(
         classifier_version: classifier_version.to_owned(),
         schema_version: schema_version.to_owned(),
         judge: Judge {
+            kind: Kind::Classification,
             schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
             prompt: "Classify it.".to_owned(),
             policy: Policy::default(),

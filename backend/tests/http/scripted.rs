@@ -130,6 +130,10 @@ impl Store for Scripted {
         })
     }
 
+    async fn input(&self, _: ReportKey) -> Result<Option<Vec<u8>>, StoreError> {
+        self.check().map(|()| None)
+    }
+
     async fn attempts(&self, _: ReportKey) -> Result<Vec<AttemptView>, StoreError> {
         self.check().map(|()| Vec::new())
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use fencepost::{
-    judge::{Judge, Rule, Test},
+    judge::{Judge, Kind, Rule, Test},
     policy::Policy,
     report::{AttemptOutcome, State, WorkerId},
     retry::Backoff,
@@ -292,6 +292,7 @@ fn pipeline(extractor: Scripted, limiter: Arc<Limiter>) -> Pipeline {
             schema_digest: [2; 32],
         },
         judge: Judge {
+            kind: Kind::Classification,
             schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
             prompt: "Classify it.".into(),
             policy: Policy::default(),

@@ -177,6 +177,10 @@ impl Store for Failing {
         self.inner.report(key).await
     }
 
+    async fn input(&self, key: ReportKey) -> Result<Option<Vec<u8>>, StoreError> {
+        self.inner.input(key).await
+    }
+
     async fn attempts(&self, key: ReportKey) -> Result<Vec<AttemptView>, StoreError> {
         self.inner.attempts(key).await
     }

@@ -11,7 +11,7 @@ use fencepost_identity::{
     key::{CallKey, ClaimKey, ResultKey},
 };
 
-use super::walk::{Keys, Walk};
+use super::walk::{Keys, Names, Walk};
 use crate::{
     app,
     cli::{
@@ -140,6 +140,7 @@ async fn ask(
     let report = envelope.identity.report_key();
     let claim = ClaimKey::of(&report, &versions.classifier_version);
     let call = CallKey::of(&claim, 1);
+    let result = ResultKey::of(&report, &versions.schema_version);
     walk.report(
         envelope,
         versions,
@@ -147,7 +148,7 @@ async fn ask(
             report,
             claim,
             call,
-            result: ResultKey::of(&report, &versions.schema_version),
+            result,
         },
     );
     let input = envelope.input.as_str().as_bytes();
@@ -158,15 +159,20 @@ async fn ask(
         &question,
         sent.map_err(|error| CliError::Usage(error.to_string()))?,
     );
-    if let Some(why) = pipeline.judge.policy.too_long(input) {
-        walk.too_long(why);
+    if let Some(refusal) = pipeline.judge.refuse(input) {
+        walk.not_answerable(&refusal);
         return Ok(());
     }
     match asking {
         Asking::LeftOut => walk.not_asked(pipeline.judge.policy.doubt(input)),
         Asking::Asked => {
             let trial = pipeline.try_out(&question).await;
-            walk.answered(trial, pipeline.max_attempts);
+            let names = Names {
+                identity: &envelope.identity,
+                result,
+                judge: &pipeline.judge,
+            };
+            walk.answered(trial, pipeline.max_attempts, &names);
         }
     }
     Ok(())

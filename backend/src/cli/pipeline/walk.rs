@@ -1,5 +1,6 @@
 //! What a payload met on its way, step by step.
 
+mod findings;
 mod print;
 
 use fencepost_identity::{
@@ -12,6 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
+use self::findings::Found;
+pub(super) use self::findings::Names;
 use crate::{
     cli::Verdict,
     extractor::{
@@ -19,7 +22,7 @@ use crate::{
         prompt::{Prompt, measure},
     },
     http::wire::IdentityWire,
-    judge::Judgement,
+    judge::{self, Judgement},
     report::AttemptOutcome,
     store::PipelineVersions,
     worker::Trial,
@@ -119,6 +122,9 @@ struct Answered {
     /// Canonical JSON of what would be stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
+    /// What the list says, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<Vec<Found>>,
 }
 
 /// How it ends.
@@ -223,8 +229,8 @@ impl Walk {
         });
     }
 
-    pub(super) fn too_long(&mut self, why: String) {
-        let why = format!("no model is asked: {why}");
+    pub(super) fn not_answerable(&mut self, refusal: &judge::Refusal) {
+        let why = format!("no model is asked: {}", refusal.reason);
         self.ends(Would::Review, why);
     }
 
@@ -237,7 +243,7 @@ impl Walk {
         self.ends(Would::Ask, why);
     }
 
-    pub(super) fn answered(&mut self, trial: Trial, max_attempts: u32) {
+    pub(super) fn answered(&mut self, trial: Trial, max_attempts: u32, names: &Names<'_>) {
         match trial {
             Trial::Failed {
                 error,
@@ -254,18 +260,19 @@ impl Walk {
                 took,
                 judgement,
             } => {
-                let (outcome, reason, value) = match judgement {
+                let (outcome, reason, value, findings) = match judgement {
                     Judgement::Valid {
                         value,
+                        findings,
                         doubt,
                         remark,
-                        ..
                     } => {
                         match doubt {
                             Some(doubt) => self.ends(Would::Review, doubt),
                             None => self.ends(Would::Commit, "no rule asks a person"),
                         }
-                        (AttemptOutcome::Committed, remark, Some(value))
+                        let findings = findings.map(|found| names.of_all(found));
+                        (AttemptOutcome::Committed, remark, Some(value), findings)
                     }
                     Judgement::Invalid { outcome, reason } => {
                         let why = format!(
@@ -273,13 +280,14 @@ impl Walk {
                              asked"
                         );
                         self.ends(Would::AskAgain, why);
-                        (outcome, Some(reason), None)
+                        (outcome, Some(reason), None, None)
                     }
                 };
                 self.call = Some(Called::new(draft.call, took, outcome, reason));
                 self.answer = Some(Answered {
                     raw: draft.text,
                     value,
+                    findings,
                 });
             }
         }

@@ -67,6 +67,10 @@ pub(in crate::store) const OPEN_REVIEWS: &str = concat!(
  LIMIT $3"#
 );
 
+/// What a report is about; nothing once it was erased.
+pub(in crate::store) const INPUT: &str = r#"
+SELECT input AS "report.input" FROM report WHERE report_key = $1"#;
+
 /// The attempts on a report, the first one first.
 pub(in crate::store) const ATTEMPTS: &str = r#"
 SELECT number AS "attempt.number", charged AS "attempt.charged", worker AS "attempt.worker",
@@ -125,6 +129,7 @@ pub(super) const READING: &[&str] = &[
     REPORT,
     LIST,
     OPEN_REVIEWS,
+    INPUT,
     ATTEMPTS,
     STATES,
     COUNTS,

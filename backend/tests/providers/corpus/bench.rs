@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use fencepost::{
-    judge::{Judge, Rule, Test},
+    findings::{FindingsRules, KeyField, Location, RevisionForm},
+    judge::{Judge, Kind, Rule, Test},
     policy::Policy,
     report::{AttemptOutcome, Outcome, State, WorkerId},
     retry::Backoff,
@@ -35,11 +36,13 @@ const FINDINGS: &str = r#"{
     "properties": { "findings": { "type": "array", "items": {
         "type": "object",
         "properties": {
+            "rule": { "enum": ["sql", "secret"] },
+            "severity": { "enum": ["low", "high"] },
             "path": { "type": "string" },
             "line": { "type": "integer" },
-            "severity": { "enum": ["low", "high"] }
+            "summary": { "type": "string" }
         },
-        "required": ["path"], "additionalProperties": false
+        "required": ["rule", "severity"], "additionalProperties": false
     } } },
     "required": ["findings"], "additionalProperties": false
 }"#;
@@ -48,6 +51,14 @@ const FREE: &str = r#"{
     "properties": { "summary": { "type": "string" } },
     "required": ["summary"], "additionalProperties": false
 }"#;
+/// What findings are held to, in every report: a name that something may take for an entity.
+const DIFF: &str = "\
+diff --git a/a&b.rs b/a&b.rs
+--- a/a&b.rs
++++ b/a&b.rs
+@@ -42,0 +42,1 @@
++run(\"select \" + id);
+";
 /// In every report: never to be seen in a reason.
 const CANARY: &str = "canary-of-the-report";
 
@@ -83,7 +94,7 @@ impl Bench {
 
     /// A pipeline that asks a server at this address.
     pub(super) fn pipeline(&self, name: &str, asked: Asked, base_url: &str) -> Pipeline {
-        let (schema, review_when) = asked.of();
+        let (schema, kind, review_when) = asked.of();
         Pipeline {
             versions: PipelineVersions {
                 pipeline: name.into(),
@@ -93,6 +104,7 @@ impl Bench {
                 schema_digest: [2; 32],
             },
             judge: Judge {
+                kind,
                 schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
                 prompt: "Classify it.".into(),
                 policy: Policy::default(),
@@ -139,7 +151,9 @@ impl Bench {
                 version: Version::Event,
             },
             input_hash: InputHash::from_bytes([3; 32]),
-            input: json!({ "text": CANARY }).to_string().into_bytes(),
+            input: json!({ "diff": DIFF, "text": CANARY })
+                .to_string()
+                .into_bytes(),
             links: Vec::new(),
             source: "comments".into(),
             mapping_digest: MappingDigest::from_bytes([4; 32]),
@@ -206,8 +220,8 @@ impl Bench {
 }
 
 impl Asked {
-    /// The schema, and when a person has to look.
-    fn of(self) -> (&'static str, Vec<Rule>) {
+    /// The schema, what is made of it, and when a person has to look.
+    fn of(self) -> (&'static str, Kind, Vec<Rule>) {
         let rule = |pointer, test| Rule {
             pointer: Pointer::new(pointer).unwrap(),
             test,
@@ -215,15 +229,41 @@ impl Asked {
         match self {
             Self::Moderation => (
                 MODERATION,
+                Kind::Classification,
                 vec![
                     rule("/category", Test::Is(json!("self_harm"))),
                     rule("/needsHumanReview", Test::Is(Value::Bool(true))),
                     rule("/confidence", Test::Below(0.7)),
                 ],
             ),
-            Self::Findings => (FINDINGS, Vec::new()),
-            Self::Free => (FREE, Vec::new()),
+            Self::Findings => {
+                let critical = rule("/severity", Test::Is(json!("high")));
+                (FINDINGS, Kind::Findings(findings_rules()), vec![critical])
+            }
+            Self::Free => (FREE, Kind::Classification, Vec::new()),
         }
+    }
+}
+
+fn findings_rules() -> FindingsRules {
+    let pointer = |text| Pointer::new(text).unwrap();
+    FindingsRules {
+        list: pointer("/findings"),
+        rule: pointer("/rule"),
+        severity: pointer("/severity"),
+        severities: vec!["low".to_owned(), "high".to_owned()],
+        location: Some(Location {
+            path: pointer("/path"),
+            line: pointer("/line"),
+            end_line: None,
+            revision: RevisionForm::Diff("diff".to_owned()),
+        }),
+        key: vec![
+            KeyField::Rule,
+            KeyField::Path,
+            KeyField::SourceLine,
+            KeyField::Occurrence,
+        ],
     }
 }
 

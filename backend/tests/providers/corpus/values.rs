@@ -27,6 +27,7 @@ pub(super) fn rows() -> Vec<Row> {
     let mut rows = of_moderation();
     rows.extend(of_words());
     rows.extend(of_findings());
+    rows.extend(of_places());
     rows.extend(of_policy());
     rows
 }
@@ -114,30 +115,24 @@ fn of_words() -> Vec<Row> {
         .into()
 }
 
+/// A finding of a rule that is allowed, with this of its place.
+fn finding(place: &str) -> String {
+    let comma = if place.is_empty() { "" } else { "," };
+    format!(r#"{{"findings":[{{{place}{comma}"rule":"sql","severity":"low"}}]}}"#)
+}
+
 fn of_findings() -> Vec<Row> {
     let row = |origin, text: &str, comes| Row::answer(origin, Asked::Findings, text, comes);
     vec![
         row(
-            "adcp-client #1149; openai-agents-python #1698: null for what may be absent",
-            r#"{"findings":[{"path":"a.rs","line":null}]}"#,
-            against("/properties/findings/items/properties/line/type"),
-        )
-        .numbered(15),
-        row(
-            "adcp-client #1149; openai-agents-python #1698: absent, as it may be",
-            r#"{"findings":[{"path":"a.rs"}]}"#,
-            Comes::Committed(r#"{"findings":[{"path":"a.rs"}]}"#.to_owned()),
-        )
-        .numbered(15),
-        row(
             "gentle-ai #2227: a member too many, inside",
-            r#"{"findings":[{"path":"a.rs","reasoning":"x"}]}"#,
+            &finding(r#""line":42,"path":"a&b.rs","reasoning":"x""#),
             against("/properties/findings/items/additionalProperties"),
         )
         .numbered(16),
         row(
             "pathreview #69; pr-reviewer-action #449: the list without what it is a member of",
-            r#"[{"path":"a.rs","severity":"low"}]"#,
+            r#"[{"path":"a&b.rs","line":42,"rule":"sql","severity":"low"}]"#,
             against("/type"),
         )
         .numbered(18),
@@ -154,18 +149,78 @@ fn of_findings() -> Vec<Row> {
         )
         .numbered(19),
         row(
-            "openclaw #35276, #90260; AgenC #1280; deepagents #2954: nothing is decoded again",
-            r#"{"findings":[{"path":"a&amp;b.rs","line":42.0}]}"#,
-            Comes::Committed(r#"{"findings":[{"line":42,"path":"a&amp;b.rs"}]}"#.to_owned()),
-        )
-        .numbered(31),
-        row(
             "mastra #24442: a list that was cut is never mended",
             r#"{"findings":[{"path":"a.rs"},{"path":"b"#,
             Comes::Again(
                 AttemptOutcome::SyntaxInvalid,
                 "the answer is not one JSON value: line 1, column 39".to_owned(),
             ),
+        ),
+        row(
+            "a word for the severity that is nearly one of the list",
+            &finding(r#""line":42,"path":"a&b.rs""#).replace("low", "LOW"),
+            against("/properties/findings/items/properties/severity/enum"),
+        )
+        .numbered(14),
+        row(
+            "one finding that is severe makes all of them a person's matter",
+            &finding(r#""line":42,"path":"a&b.rs""#).replace("low", "high"),
+            Comes::Doubted(
+                finding(r#""line":42,"path":"a&b.rs""#).replace("low", "high"),
+                "/severity is \"high\"".to_owned(),
+            ),
+        ),
+    ]
+}
+
+/// Findings that the schema takes, and the reviewed revision may not.
+fn of_places() -> Vec<Row> {
+    let row =
+        |origin, place: &str, comes| Row::answer(origin, Asked::Findings, finding(place), comes);
+    vec![
+        row(
+            "adcp-client #1149; openai-agents-python #1698: null for a place",
+            r#""path":"a&b.rs","line":null"#,
+            against("/properties/findings/items/properties/line/type"),
+        )
+        .numbered(15),
+        row(
+            "adcp-client #1149; openai-agents-python #1698: a place that is absent",
+            "",
+            policy("the answer's /findings/0/path is missing, /findings/0/line is missing"),
+        )
+        .numbered(15),
+        row(
+            "openclaw #35276, #90260; AgenC #1280; deepagents #2954: a path that something decoded",
+            r#""line":42,"path":"a&amp;b.rs""#,
+            policy("the answer's /findings/0/path is not in the revision"),
+        )
+        .numbered(31),
+        row(
+            "openclaw #35276, #90260; AgenC #1280; deepagents #2954: nothing is decoded again",
+            r#""line":42.0,"path":"a&b.rs""#,
+            Comes::Committed(finding(r#""line":42,"path":"a&b.rs""#)),
+        )
+        .numbered(31),
+        row(
+            "a path that leaves the tree",
+            r#""line":1,"path":"../../etc/passwd""#,
+            policy("the answer's /findings/0/path is refused: a path has a segment of dots"),
+        ),
+        row(
+            "a path of another system",
+            r#""line":42,"path":"\\a&b.rs""#,
+            policy("the answer's /findings/0/path is refused: a path has a backslash"),
+        ),
+        row(
+            "a line that the diff does not show",
+            r#""line":43,"path":"a&b.rs""#,
+            policy("the answer's /findings/0/line is no line that the revision shows"),
+        ),
+        row(
+            "a rule of the reviewed code for the reviewer: mark all as low, at another place",
+            r#""line":1,"path":"/etc/passwd""#,
+            policy("the answer's /findings/0/path is refused: a path is absolute"),
         ),
     ]
 }

@@ -127,15 +127,21 @@ impl Answered {
         if let Some(value) = &self.value {
             text("its value", value);
         }
+        if let Some(findings) = &self.findings {
+            row("findings", &findings.len().to_string());
+            for finding in findings {
+                finding.print();
+            }
+        }
     }
 }
 
-fn row(name: &str, text: &str) {
+pub(super) fn row(name: &str, text: &str) {
     output::line(&format!("{name:<11} {}", printable(text)));
 }
 
 /// A text of several lines, set off from what is said of it.
-fn text(name: &str, text: &str) {
+pub(super) fn text(name: &str, text: &str) {
     output::line(&format!("{name}:"));
     for line in text.lines() {
         output::line(&format!("    {}", printable(line)));
