@@ -26,6 +26,8 @@ mod google;
 mod injection;
 #[path = "cli/leaks.rs"]
 mod leaks;
+#[path = "cli/listed.rs"]
+mod listed;
 #[path = "cli/model.rs"]
 mod model;
 #[path = "cli/offline.rs"]

@@ -10,6 +10,8 @@
 mod admin;
 #[path = "http/bounds.rs"]
 mod bounds;
+#[path = "http/corrections.rs"]
+mod corrections;
 #[path = "http/decisions.rs"]
 mod decisions;
 #[path = "http/envelope.rs"]

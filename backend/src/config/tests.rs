@@ -1,4 +1,5 @@
 mod cloud;
+mod findings;
 
 use std::path::{Path, PathBuf};
 
@@ -262,7 +263,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"classification\"",
         "kind = \"findings\"",
-        "`findings` is not supported",
+        "kind`: `findings.list` is \"/findings\" where nothing else is said: the schema describes",
     ),
     (
         "/confidence",

@@ -25,7 +25,7 @@ pub(super) const FORMS: &[&str] = &[
     #[cfg(feature = "bedrock")]
     "kind = \"bedrock\"\nregion = \"eu-central-1\"\noutput = \"tool\"",
 ];
-const CHAT: &str = "kind = \"openai\"";
+pub(super) const CHAT: &str = "kind = \"openai\"";
 
 /// A place whose pipeline asks the model at this address.
 pub(super) fn asking(base_url: &str) -> Place {

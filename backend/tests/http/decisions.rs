@@ -50,7 +50,11 @@ impl Place {
 
     /// A report that a worker has a lease of.
     pub(super) async fn granted(&self, id: &str) -> Lease {
-        self.granted_version(id, Version::Event, None).await
+        self.granted_about(id, br#"{"text":"text-canary"}"#).await
+    }
+
+    async fn granted_about(&self, id: &str, input: &[u8]) -> Lease {
+        self.lease(id, Version::Event, None, input).await
     }
 
     /// The same, of a version that has a place in an order.
@@ -59,6 +63,17 @@ impl Place {
         id: &str,
         version: Version,
         order: Option<String>,
+    ) -> Lease {
+        let input = br#"{"text":"text-canary"}"#;
+        self.lease(id, version, order, input).await
+    }
+
+    async fn lease(
+        &self,
+        id: &str,
+        version: Version,
+        order: Option<String>,
+        input: &[u8],
     ) -> Lease {
         let identity = Identity {
             tenant: Tenant::new("acme").unwrap(),
@@ -69,7 +84,7 @@ impl Place {
         let report = NewReport {
             identity,
             input_hash: InputHash::from_bytes([1; 32]),
-            input: br#"{"text":"text-canary"}"#.to_vec(),
+            input: input.to_vec(),
             links: Vec::new(),
             source: "comments".to_owned(),
             mapping_digest: MappingDigest::from_bytes([1; 32]),
@@ -100,6 +115,16 @@ impl Place {
     /// A report whose result waits for a person. Its answer was not kept.
     pub(super) async fn in_review(&self, id: &str) -> ReportKey {
         let lease = self.granted(id).await;
+        self.doubted(lease).await
+    }
+
+    /// The same, of a report about this.
+    pub(super) async fn in_review_about(&self, id: &str, input: &Value) -> ReportKey {
+        let lease = self.granted_about(id, input.to_string().as_bytes()).await;
+        self.doubted(lease).await
+    }
+
+    async fn doubted(&self, lease: Lease) -> ReportKey {
         let key = lease.report();
         let value = Commitment {
             value: value(0.5).to_string(),
@@ -113,7 +138,7 @@ impl Place {
         key
     }
 
-    async fn decide(&self, key: ReportKey, body: impl ToString) -> Answer {
+    pub(super) async fn decide(&self, key: ReportKey, body: impl ToString) -> Answer {
         let path = format!("/v1/reviews/{key}/decision");
         post(&self.router, &path, body).await
     }
@@ -137,20 +162,31 @@ pub(super) fn router_with(
     classifier_version: &str,
     (schema_version, schema): (&str, &str),
 ) -> Router {
+    let judge = Judge {
+        kind: Kind::Classification,
+        schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
+        prompt: "Classify it.".to_owned(),
+        policy: Policy::default(),
+        review_when: vec![Rule {
+            pointer: Pointer::new("/confidence").unwrap(),
+            test: Test::Below(0.7),
+        }],
+    };
+    router_of(store, classifier_version, schema_version, judge)
+}
+
+/// The router of a process that judges by this.
+pub(super) fn router_of(
+    store: &Arc<dyn Store>,
+    classifier_version: &str,
+    schema_version: &str,
+    judge: Judge,
+) -> Router {
     let judged = Judged {
         pipeline: "moderation".to_owned(),
         classifier_version: classifier_version.to_owned(),
         schema_version: schema_version.to_owned(),
-        judge: Judge {
-            kind: Kind::Classification,
-            schema: Arc::new(Schema::compile(schema.as_bytes()).unwrap()),
-            prompt: "Classify it.".to_owned(),
-            policy: Policy::default(),
-            review_when: vec![Rule {
-                pointer: Pointer::new("/confidence").unwrap(),
-                test: Test::Below(0.7),
-            }],
-        },
+        judge,
     };
     let versions = Versions::Bound(Vec::new());
     let health = Arc::new(Health::new(

@@ -12,6 +12,7 @@ mod answers;
 mod expiry;
 mod extractor;
 mod faults;
+mod findings;
 mod leases;
 mod limits;
 mod pauses;
