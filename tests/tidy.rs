@@ -50,6 +50,17 @@ const WALLS: &[(&str, &[&str], &str)] = &[
         "one provider's library stays with it",
     ),
     (
+        "reqwest",
+        &[
+            "backend/src/extractor",
+            "backend/src/fetch",
+            "backend/src/outbound",
+            "backend/src/cli/send",
+            "backend/src/cli/probe",
+        ],
+        "models are asked by extractor, content is fetched by fetch; send and probe speak to us",
+    ),
+    (
         "SystemTime::now",
         &["backend/src/clock.rs", "edge/src/component.rs"],
         "time is an argument",
@@ -88,6 +99,10 @@ const BACKEND_WALLS: &[(&str, &[&str])] = &[
     ),
     (
         "judge",
+        &["store", "worker", "http", "extractor", "app", "cli"],
+    ),
+    (
+        "fetch",
         &["store", "worker", "http", "extractor", "app", "cli"],
     ),
     ("replay", &["worker", "http", "extractor", "app", "cli"]),

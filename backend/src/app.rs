@@ -4,6 +4,7 @@ mod extractors;
 mod fit;
 mod pipelines;
 mod process;
+mod sources;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -17,14 +18,14 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-pub use self::{extractors::Unusable, fit::misfits, pipelines::pipeline};
+pub use self::{extractors::Unusable, fit::misfits, pipelines::pipeline, sources::Unfetchable};
 use self::{pipelines::pipelines, process::worker_id};
 use crate::{
     clock::UnixMillis,
     config::{Config, Project, Role},
     http::{
-        AdminApi, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions, admin_router,
-        ingest_router,
+        AdminApi, Arrival, Health, IngestApi, IngestLimits, IngestParts, Judged, Versions,
+        admin_router, ingest_router,
     },
     retry::Backoff,
     store::{Keeping, PipelineVersions, Store, StoreError, VersionConflict},
@@ -57,6 +58,14 @@ pub enum StartError {
         name: String,
         /// Why.
         error: Unusable,
+    },
+    /// The content of a source can't be fetched.
+    #[error("source `{name}`: {error}")]
+    Source {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: Unfetchable,
     },
     /// An address can't be listened on.
     #[error("{address}: {error}")]
@@ -154,7 +163,9 @@ impl App {
     ) -> Result<Self, StartError> {
         let (stop, signal) = worker::stop();
         let wake = Arc::new(Notify::new());
-        let sources = config.project.pipelines_by_source();
+        let sources = config.project.sources.iter();
+        let sources = sources.map(|source| (source.name.clone(), Arrival::from(source)));
+        let sources = sources.collect();
         let limits = IngestLimits::for_bodies(config.project.body_bytes_max());
         let how = config.project.worker;
         let keepings = keepings(&config.project);
@@ -178,7 +189,7 @@ impl App {
             let api = IngestApi::new(IngestParts {
                 store: Arc::clone(&store),
                 secrets: ingest.secrets,
-                pipelines: sources,
+                sources,
                 clock: UnixMillis::of_this_machine,
                 wake: Arc::clone(&wake),
                 limits,

@@ -85,10 +85,12 @@ mod armed {
     use rustix::process::{Signal, getpid, kill_process};
 
     /// Every point there is.
-    const POINTS: [[&str; 2]; 16] = [
+    const POINTS: [[&str; 2]; 18] = [
         around!("ingest"),
         around!("claim"),
         around!("takeover"),
+        around!("fetch"),
+        around!("input"),
         around!("call"),
         around!("heartbeat"),
         around!("raw"),

@@ -21,7 +21,7 @@ use axum::{
 
 pub use self::{
     health::{Health, Versions},
-    ingest::{IngestApi, IngestLimits, IngestParts},
+    ingest::{Arrival, Carries, IngestApi, IngestLimits, IngestParts},
     problem::Problem,
     reports::{AdminApi, Judged},
 };

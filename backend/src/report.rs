@@ -2,6 +2,7 @@
 
 mod attempt;
 mod finding;
+mod input;
 mod order;
 mod state;
 
@@ -9,6 +10,7 @@ use std::fmt;
 
 pub use attempt::{AttemptNumber, AttemptOutcome, ReviewReason};
 pub use finding::Finding;
+pub use input::InputOrigin;
 pub use order::{OrderValue, VersionStatus};
 pub use state::{Event, Outcome, State, StateWord, Transition, transition};
 

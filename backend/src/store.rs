@@ -30,7 +30,7 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 
 pub use error::{Corruption, StoreError};
 pub use intake::{
-    Bindings, Bound, Content, Ingested, Looked, NewReport, PipelineVersions, Rebound,
+    Bindings, Bound, Content, Ingested, Looked, NewInput, NewReport, PipelineVersions, Rebound,
     VersionConflict, VersionKind,
 };
 pub use kept::{
@@ -48,8 +48,9 @@ pub use view::{
     Since, StateCount, Stats, VersionCount,
 };
 pub use work::{
-    AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Grant,
-    PipelineTerms, RawAnswer, Rejected, Rejection, Release, Released, ReviewNeed, StoredAnswer,
+    AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Fetched, Grant,
+    KeptInput, PipelineTerms, RawAnswer, Rejected, Rejection, Release, Released, ReviewNeed,
+    StoredAnswer,
 };
 
 /// What the rest of the backend can ask of a database.
@@ -75,6 +76,10 @@ pub trait Store: Send + Sync {
 
     /// Prolongs a lease by its pipeline's length, from now on.
     async fn heartbeat(&self, lease: &Lease) -> Result<Held, StoreError>;
+
+    /// Keeps the input that was fetched for a report, if none is there yet; from then on it is the
+    /// report's, and never another.
+    async fn keep_input(&self, lease: &Lease, fetched: Fetched) -> Result<KeptInput, StoreError>;
 
     /// Keeps an answer before it is judged, under the lease's call key.
     async fn store_raw(&self, lease: &Lease, answer: RawAnswer) -> Result<Held, StoreError>;

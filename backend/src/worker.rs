@@ -7,6 +7,7 @@ mod admission;
 mod bind;
 mod call;
 mod expire;
+mod fetch;
 mod limit;
 mod pipeline;
 mod run;
@@ -24,14 +25,15 @@ use tracing::{debug, error, info, warn};
 pub use self::{
     bind::{Bindings, bind},
     expire::{EXPIRY_INTERVAL, Expiry},
+    fetch::Source,
     limit::{Limiter, Limits},
     pipeline::{Keep, Pipeline},
     run::{Pace, run},
     stop::{Stop, StopSignal, stop},
     timer::{Timer, TokioTimer},
-    trial::Trial,
+    trial::{FetchFailed, Trial},
 };
-use self::{call::Asked, limit::Permit, settle::Verdict};
+use self::{call::Asked, fetch::Complete, limit::Permit, settle::Verdict};
 use crate::{
     clock::UnixMillis,
     extractor::Draft,
@@ -186,6 +188,10 @@ impl Worker {
         permit: Permit,
         grant: Grant,
     ) -> Result<Step, StoreError> {
+        let grant = match self.complete(pipeline, grant).await? {
+            Complete::Yes(grant) => *grant,
+            Complete::Ended(step) => return Ok(step),
+        };
         if let Some(verdict) = self.without_asking(pipeline, &grant) {
             drop(permit);
             return self.settle(grant.lease, verdict, None).await;
@@ -253,6 +259,7 @@ fn released(reason: &str, charge: Charge) -> Verdict {
         outcome: AttemptOutcome::Released,
         reason: Some(reason.to_owned()),
         call: None,
+        refused: None,
         after: Duration::ZERO,
         charge,
     })

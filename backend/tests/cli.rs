@@ -17,6 +17,8 @@ mod conformance;
 #[cfg(any(feature = "bedrock", feature = "vertex"))]
 #[path = "cli/credentials.rs"]
 mod credentials;
+#[path = "cli/fetched.rs"]
+mod fetched;
 #[cfg(feature = "vertex")]
 #[path = "cli/findings.rs"]
 mod findings;

@@ -26,6 +26,7 @@ mod store {
     pub(crate) mod pause;
     pub(crate) mod postgres;
     pub(crate) mod postgres_fixture;
+    pub(crate) mod reference;
     pub(crate) mod replay;
     pub(crate) mod rounds;
     pub(crate) mod sqlite;
@@ -172,6 +173,16 @@ macro_rules! suite {
                     nobody_decides_twice,
                     what_a_machine_finds_after_a_decision_is_a_candidate,
                     open_reviews_are_paged_longest_waiting_first,
+                }
+                reference: {
+                    an_input_is_kept_once_and_never_replaced,
+                    who_lost_the_lease_keeps_no_input,
+                    a_forwarded_input_is_not_replaced_by_a_fetched_one,
+                    a_duplicate_by_reference_is_no_conflict,
+                    what_was_fetched_is_erased,
+                    a_refused_token_is_paused_by_its_own_name,
+                    who_need_not_fetch_probes_no_token,
+                    time_stands_still_while_a_token_is_paused,
                 }
                 replay: {
                     a_hundred_replays_make_one_job,

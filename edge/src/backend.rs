@@ -14,7 +14,13 @@ use crate::{
 };
 
 /// The backend's codes that tell an operator more than `not_stored`, and that a sender may see.
-const CODES: [&str; 4] = ["busy", "mapping_changed", "not_stored", "stale_envelope"];
+const CODES: [&str; 5] = [
+    "busy",
+    "input_form_differs",
+    "mapping_changed",
+    "not_stored",
+    "stale_envelope",
+];
 
 /// A call to the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]

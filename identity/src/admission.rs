@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    config::{ContentEncoding, Source, Sources},
+    config::{ContentEncoding, InputForm, Source, Sources},
     envelope::Envelope,
     identity::Tenant,
     json,
@@ -272,7 +272,10 @@ impl<'c, 'r> Entrance<'c, 'r> {
         if !source.senders.may_name(&identity.tenant) {
             return Err(Refusal::TenantNotAllowed);
         }
-        let input = Input::collect(payload, &source.input)?;
+        let input = match &source.input {
+            InputForm::Forwarded(names) => Some(Input::collect(payload, names)?),
+            InputForm::Reference(_) => None,
+        };
         let order = source
             .order
             .as_ref()

@@ -1,5 +1,7 @@
 //! The part of `fencepost.toml` that edge and backend must agree on: the sources.
 
+mod fetch;
+mod input;
 mod preset;
 mod reader;
 mod scheme;
@@ -8,6 +10,8 @@ mod source;
 mod variables;
 mod verify;
 
+pub use fetch::{Address, Fetch, Host, NotAHost, Unplaceable};
+pub use input::InputForm;
 pub use preset::{preset_names, preset_text};
 pub use reader::{ConfigError, ConfigErrors, Document, Item, Section};
 pub use secrets::{SecretName, Secrets};

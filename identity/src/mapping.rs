@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    canonical::{write_members, write_value},
+    canonical::{write_members, write_str, write_value},
     identity::{Identity, Namespace, ReportId, Revision, Tenant, Version},
     json::{Text, Value},
     key::{ContentHash, InputHash, MappingDigest},
@@ -196,6 +196,18 @@ impl Input {
         let mut canonical = String::new();
         write_value(object, &mut canonical)?;
         Ok(Self(canonical))
+    }
+
+    /// An input of one member, which is a text.
+    #[must_use]
+    pub fn of_text(name: &str, text: &str) -> Self {
+        let mut canonical = String::with_capacity(text.len() + text.len() / 8 + name.len() + 8);
+        canonical.push('{');
+        write_str(name, &mut canonical);
+        canonical.push(':');
+        write_str(text, &mut canonical);
+        canonical.push('}');
+        Self(canonical)
     }
 
     /// The canonical JSON text.

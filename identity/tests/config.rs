@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fencepost_identity::{
-    config::{Filter, SecretName, Secrets, Senders, Source, Sources},
+    config::{Filter, InputForm, SecretName, Secrets, Senders, Source, Sources},
     identity::Tenant,
     json,
     mapping::{TenantForm, VersionForm},
@@ -61,7 +61,10 @@ fn a_source_is_read_whole() {
         source.order.as_ref().unwrap().as_str(),
         "/comment/updated_at"
     );
-    assert_eq!(source.input[0].0, "text");
+    let InputForm::Forwarded(input) = &source.input else {
+        panic!()
+    };
+    assert_eq!(input[0].0, "text");
     assert_eq!(source.links[0].1.as_str(), "/comment/html_url");
     assert!(matches!(source.mapping.version, VersionForm::Content(ref list) if list.len() == 1));
     let Secrets::Named(names) = &source.secrets else {

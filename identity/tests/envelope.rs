@@ -38,7 +38,7 @@ fn envelope() -> Envelope {
     Envelope {
         source: "tickets".into(),
         identity: Identity::from_json(identity.to_string().as_bytes()).unwrap(),
-        input: Input::of_object(&input).unwrap(),
+        input: Some(Input::of_object(&input).unwrap()),
         order: Some("2026-01-01T00:00:00Z".into()),
         links: vec![("page".into(), "https://example.test/?a=\"b\"".into())],
         mapping_digest: MappingDigest::from_bytes([7; 32]),

@@ -29,14 +29,14 @@ const SECRETS: [&str; 6] = [
 
 /// Puts a mark in the place of every text and number that isn't mapped, and in a new member of
 /// every object.
-fn mark(value: &Value, at: &str, marks: &mut Vec<String>) -> Value {
+pub(crate) fn mark(value: &Value, at: &str, mapped: &[&str], marks: &mut Vec<String>) -> Value {
     let mut next = |kind: &str| {
         let mark = format!("canary-{kind}-{:04}-e5b7", marks.len());
         marks.push(mark.clone());
         mark
     };
     match value {
-        _ if MAPPED.contains(&at) => value.clone(),
+        _ if mapped.contains(&at) => value.clone(),
         Value::String(_) => Value::String(next("text")),
         Value::Number(_) => {
             let number = 771_800_000_000_000 + marks.len() as u64;
@@ -45,9 +45,10 @@ fn mark(value: &Value, at: &str, marks: &mut Vec<String>) -> Value {
         }
         Value::Object(members) => {
             let added = (next("name"), Value::String(next("added")));
-            let members = members
-                .iter()
-                .map(|(name, value)| (name.clone(), mark(value, &format!("{at}/{name}"), marks)));
+            let members = members.iter().map(|(name, value)| {
+                let at = format!("{at}/{name}");
+                (name.clone(), mark(value, &at, mapped, marks))
+            });
             let mut members: Map<_, _> = members.collect();
             members.extend([added]);
             Value::Object(members)
@@ -55,7 +56,7 @@ fn mark(value: &Value, at: &str, marks: &mut Vec<String>) -> Value {
         Value::Array(values) => {
             let values = values.iter().enumerate();
             values
-                .map(|(index, value)| mark(value, &format!("{at}/{index}"), marks))
+                .map(|(index, value)| mark(value, &format!("{at}/{index}"), mapped, marks))
                 .collect()
         }
         Value::Null | Value::Bool(_) => value.clone(),
@@ -80,7 +81,7 @@ impl Place {
 }
 
 fn payload(marks: &mut Vec<String>) -> Value {
-    let mut payload = mark(&sample("issue_comment.created.json"), "", marks);
+    let mut payload = mark(&sample("issue_comment.created.json"), "", MAPPED, marks);
     payload["comment"]["body"] = TEXT.into();
     payload["comment"]["html_url"] = format!("https://example.org/{LINK}").into();
     payload

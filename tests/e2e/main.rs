@@ -15,6 +15,7 @@ mod envelope;
 mod mapping;
 mod processes;
 mod redelivery;
+mod reference;
 mod refusals;
 mod soundness;
 mod unavailable;

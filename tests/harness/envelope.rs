@@ -1,7 +1,7 @@
 //! A report as the edge forwards it, made without one.
 
 use fencepost_identity::{
-    config::Source,
+    config::{InputForm, Source},
     envelope::{EdgeSecret, Envelope, HEADER_KEY_ID, HEADER_SIGNATURE, HEADER_TIME, seal},
     json,
     mapping::{Input, text_of},
@@ -67,7 +67,10 @@ fn envelope(source: &Source, tenant: Option<&str>, payload: &Value) -> Envelope 
     Envelope {
         source: source.name.clone(),
         identity: source.mapping.identify(&payload, tenant).unwrap(),
-        input: Input::collect(&payload, &source.input).unwrap(),
+        input: match &source.input {
+            InputForm::Forwarded(names) => Some(Input::collect(&payload, names).unwrap()),
+            InputForm::Reference(_) => None,
+        },
         order: order.and_then(|at| Some(text_of(at, &payload)?.into_owned())),
         links: Vec::new(),
         mapping_digest: source.mapping.digest(),

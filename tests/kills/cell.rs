@@ -2,9 +2,9 @@
 
 use std::{process::Command, sync::Arc};
 
-use fencepost_model::{Gate, ModelServer};
+use fencepost_model::{Content, ContentServer, Gate, ModelServer};
 use fencepost_tests::{
-    DatabaseKind, Entrance, Launch, Process, Program, Sealed, Setup, Stack, wait_until,
+    DatabaseKind, Entrance, Launch, Process, Program, Project, Sealed, Setup, Stack, wait_until,
 };
 
 use crate::{
@@ -20,6 +20,8 @@ pub(crate) const REPORTS: usize = 3;
 pub(crate) enum Scene {
     /// Reports come in and are worked on.
     Reports(Manner),
+    /// References come in, and what they refer to is fetched.
+    Referred,
     /// There are reports whose worker is gone, and whose leases are over.
     Abandoned,
     /// People do something to reports that are finished.
@@ -61,6 +63,7 @@ impl Cell {
             Scene::Migration => self.migrate().await,
             Scene::Deed(deed) => self.do_to_reports(deed).await,
             Scene::Reports(manner) => self.take_reports(manner).await,
+            Scene::Referred => self.take_references().await,
             Scene::Abandoned => self.take_over().await,
         }
     }
@@ -77,7 +80,11 @@ impl Cell {
         let config = match self.scene {
             // Heartbeats come at each third of a lease.
             Scene::Reports(Manner::Slow) => vec![("lease_seconds = 60", "lease_seconds = 1")],
-            Scene::Reports(_) | Scene::Abandoned | Scene::Deed(_) | Scene::Migration => Vec::new(),
+            Scene::Reports(_)
+            | Scene::Referred
+            | Scene::Abandoned
+            | Scene::Deed(_)
+            | Scene::Migration => Vec::new(),
         };
         Stack::prepared(Setup {
             config,
@@ -101,6 +108,33 @@ impl Cell {
         stack.backend_dies().await;
         gate.open();
         self.recover(stack, &reports, acknowledged).await;
+    }
+
+    /// The content says how the model meets it, as a report's text does.
+    async fn take_references(&self) {
+        let content = ContentServer::start(|request| {
+            let number = request.path.trim_start_matches("/n-").parse().unwrap();
+            Content::Text(Manner::Sure.text(number))
+        })
+        .await;
+        let gate = Gate::closed();
+        let mut stack = self.prepare(Some(Arc::new(model(&gate)))).await;
+        refer_to(&content, &stack.project);
+        let reports = reports(&stack, Manner::Sure);
+        stack.start_backend_with(&self.armed()).await;
+        let mut acknowledged = 0;
+        for report in &reports {
+            // From the kill on, nobody answers.
+            acknowledged += usize::from(stack.post(report).await.is_some());
+        }
+        stack.backend_dies().await;
+        self.recover(stack, &reports, acknowledged).await;
+        // Nothing is fetched again but what a killed process was fetching.
+        let fetched = content.requests().len();
+        assert!(
+            (REPORTS..=2 * REPORTS).contains(&fetched),
+            "{self:?}: {fetched} fetches"
+        );
     }
 
     async fn take_over(&self) {
@@ -179,6 +213,20 @@ impl Cell {
         .await;
         stack.finish().await;
     }
+}
+
+/// Has the content of notes fetched from a server.
+fn refer_to(content: &ContentServer, project: &Project) {
+    project.edit_config(
+        "[source.notes]\n",
+        "[source.notes]\ninput = \"reference\"\n",
+    );
+    let fetch = format!(
+        "[source.notes.fetch]\nurl = \"http://{}/{{report_id}}\"\n\
+         allow_private = [\"127.0.0.1\"]\n",
+        content.address()
+    );
+    project.edit_config("[source.notes.input]\ntext = \"/text\"\n", &fetch);
 }
 
 pub(crate) fn reports(stack: &Stack, manner: Manner) -> Vec<Sealed> {

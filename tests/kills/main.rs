@@ -52,6 +52,8 @@ matrix! {
     ingest: "ingest", Scene::Reports(Manner::Sure), FIRST_AND_THIRD;
     claim: "claim", Scene::Reports(Manner::Sure), FIRST_AND_THIRD;
     takeover: "takeover", Scene::Abandoned, FIRST_AND_THIRD;
+    fetch: "fetch", Scene::Referred, FIRST_AND_THIRD;
+    input: "input", Scene::Referred, FIRST_AND_THIRD;
     call: "call", Scene::Reports(Manner::Sure), FIRST_AND_THIRD;
     heartbeat: "heartbeat", Scene::Reports(Manner::Slow), FIRST_AND_THIRD;
     raw: "raw", Scene::Reports(Manner::Sure), FIRST_AND_THIRD;

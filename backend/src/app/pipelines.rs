@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::Notify;
 
-use super::{StartError, extractors, fit, unusable};
+use super::{StartError, extractors, fit, sources::sources, unusable};
 use crate::{
     config::{Pipeline, Project, ProviderKeys, RawAnswers},
     extractor::Extractor,
@@ -33,6 +33,7 @@ pub(super) fn pipelines(
     keys: &ProviderKeys,
     wake: &Arc<Notify>,
 ) -> Result<Vec<worker::Pipeline>, StartError> {
+    let mut sources = sources(&project, keys)?;
     // One for all pipelines that name it: they share its connections and its limits.
     let mut extractors: BTreeMap<String, (Arc<dyn Extractor>, Arc<Limiter>)> = BTreeMap::new();
     let mut pipelines = Vec::new();
@@ -54,7 +55,12 @@ pub(super) fn pipelines(
         let known = (Arc::clone(&extractor), Arc::clone(&limiter));
         extractors.insert(name.clone(), known);
         let credential = config.credential(name);
-        pipelines.push(runnable(pipeline, extractor, limiter, credential));
+        let sources = sources.remove(&pipeline.name).unwrap_or_default();
+        let runnable = runnable(pipeline, extractor, limiter, credential);
+        pipelines.push(worker::Pipeline {
+            sources,
+            ..runnable
+        });
     }
     Ok(pipelines)
 }
@@ -71,6 +77,7 @@ fn runnable(
         extractor,
         limiter,
         credential,
+        sources: BTreeMap::new(),
         max_attempts: pipeline.max_attempts,
         lease: pipeline.lease,
         call_timeout: pipeline.call_timeout,

@@ -23,7 +23,7 @@ struct Named {
     #[arg(long, value_name = "NAME")]
     pipeline: Option<String>,
     /// All pipelines that present a credential, by the variable that holds it, or by `extractor
-    /// NAME` where no variable does.
+    /// NAME` or `source NAME` where no variable does.
     #[arg(long, value_name = "VARIABLE")]
     credential: Option<String>,
 }
@@ -97,6 +97,10 @@ fn must_be_configured(subject: &Subject) -> Result<(), CliError> {
     let pipelines = pipelines.map(|pipeline| Subject::Pipeline(pipeline.name.clone()));
     let extractors = project.extractors.iter();
     let credentials = extractors.map(|(name, config)| config.credential(name));
+    let fetched = project
+        .fetched()
+        .map(|(source, fetch)| CredentialName::of_source(source, fetch.token_variable.as_deref()));
+    let credentials = credentials.chain(fetched);
     let known: Vec<_> = pipelines
         .chain(credentials.map(Subject::Credential))
         .collect();

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     config::{DatabaseUrl, Environment, process_environment},
     http::wire::{AttemptsWire, PageWire, ReportWire},
-    report::StateWord,
+    report::{InputOrigin, StateWord},
     store::{
         self, AttemptView, Cursor, Filter, FindingView, FindingsView, Looked, ReportSummary,
         ReportView, Store,
@@ -110,6 +110,12 @@ fn print(report: &ReportView, attempts: &[AttemptView]) {
         vec!["updated".to_owned(), summary.updated.to_string()],
         vec!["conflicts".to_owned(), report.conflicts.to_string()],
     ]);
+    match report.input_from {
+        InputOrigin::Forwarded => {}
+        InputOrigin::Reference | InputOrigin::Fetched => {
+            rows.push(vec!["input".to_owned(), report.input_from.to_string()]);
+        }
+    }
     if let Some(status) = report.version_status {
         rows.push(vec!["among versions".to_owned(), status.to_string()]);
     }

@@ -65,7 +65,9 @@ impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
             StartError::Store(error) => Self::Store(error),
-            StartError::Extractor { .. } => Self::Usage(error.to_string()),
+            StartError::Source { .. } | StartError::Extractor { .. } => {
+                Self::Usage(error.to_string())
+            }
             StartError::Listen { .. } => Self::Failed(error.to_string()),
         }
     }

@@ -320,12 +320,14 @@ fn output(text: &str) -> Result<Output, &'static str> {
     }
 }
 
-/// The keys of those who are asked, by the variables that hold them. Its `Debug` shows none.
+/// The keys of those who are asked and fetched from, by the variables that hold them. Its `Debug`
+/// shows none.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderKeys(BTreeMap<String, Secret>);
 
 impl ProviderKeys {
-    /// Reads the keys of the extractors that a pipeline names; the others' are not needed.
+    /// Reads the keys of the extractors that a pipeline names, and the tokens of the sources that
+    /// lead to one; the others' are not needed.
     pub fn read(environment: &mut Environment<'_>, project: &Project) -> Self {
         let used: BTreeSet<&str> = project
             .pipelines
@@ -346,6 +348,21 @@ impl ProviderKeys {
             let purpose = format!(
                 "extractor `{name}` presents it to its provider; set it, or take `api_key_env` out \
                  of [extractor.{name}] if the server wants no key"
+            );
+            if let Some(key) = environment.required_secret(variable, &purpose) {
+                keys.insert(variable.to_owned(), key);
+            }
+        }
+        for (source, fetch) in project.fetched() {
+            let Some(variable) = fetch.token_variable.as_deref() else {
+                continue;
+            };
+            if !read.insert(variable) {
+                continue;
+            }
+            let purpose = format!(
+                "source `{source}` fetches its content with it; set it, or take `token_env` out of \
+                 [source.{source}.fetch] if the server wants no token"
             );
             if let Some(key) = environment.required_secret(variable, &purpose) {
                 keys.insert(variable.to_owned(), key);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fencepost_identity::config::{Document, Handshake, Secrets, Section, Source, Sources};
+use fencepost_identity::config::{Document, Fetch, Handshake, Secrets, Section, Source, Sources};
 
 use super::{
     ConfigErrors, Environment,
@@ -101,13 +101,14 @@ impl Project {
         }))
     }
 
-    /// The pipeline of each source.
-    #[must_use]
-    pub fn pipelines_by_source(&self) -> BTreeMap<String, String> {
-        let sources = self.sources.iter();
-        sources
-            .map(|source| (source.name.clone(), source.pipeline.clone()))
-            .collect()
+    /// The sources whose content is fetched, and how, as far as their pipelines are here.
+    pub fn fetched(&self) -> impl Iterator<Item = (&str, &Fetch)> {
+        let leads = |source: &&Source| {
+            let mut pipelines = self.pipelines.iter();
+            pipelines.any(|pipeline| pipeline.name == source.pipeline)
+        };
+        let sources = self.sources.iter().filter(leads);
+        sources.filter_map(|source| Some((source.name.as_str(), source.input.fetch()?)))
     }
 
     /// Each pipeline with its classifier version.

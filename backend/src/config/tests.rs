@@ -57,7 +57,12 @@ fn the_shipped_file_is_read_with_the_defaults_of_the_environment() {
     assert_eq!(config.ingest.as_ref().unwrap().listen, LISTEN_DEFAULT);
     assert_eq!(config.ingest.as_ref().unwrap().secrets.len(), 2);
     assert_eq!(config.admin.listen, ADMIN_LISTEN_DEFAULT);
-    let names: Vec<_> = config.project.pipelines_by_source().into_keys().collect();
+    let names: Vec<_> = config
+        .project
+        .sources
+        .iter()
+        .map(|source| source.name.as_str())
+        .collect();
     let sources = [
         "github-comments",
         "github-discussions",

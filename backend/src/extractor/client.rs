@@ -1,5 +1,5 @@
-//! What all who are asked over HTTP have in common: one question is one request. Nothing here
-//! tries again, follows a redirect or uses a proxy, and no answer is read without a bound.
+//! What all who are asked over HTTP have in common: one question is one request, and no answer is
+//! read without a bound.
 
 use std::{fmt, time::Duration};
 
@@ -7,20 +7,15 @@ use jiff::Timestamp;
 use reqwest::{
     Request, Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    redirect, retry,
 };
 use rustls::ClientConfig;
 use serde_json::Value;
 
 use super::{Failure, Inference, Question, RequestId};
-use crate::{clock::UnixMillis, retry as waits, secret::Secret};
+use crate::{clock::UnixMillis, outbound, retry as waits, secret::Secret};
 
 /// An answer is a few hundred bytes; what is longer than this is not one.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For how long a connection is kept that nobody uses. Many servers close theirs after five seconds
-/// and more; a question that is sent at that moment counts as an attempt, and was heard by nobody.
-const IDLE: Duration = Duration::from_secs(4);
 
 /// Paid for, perhaps, but not the provider's: a gateway's page, or half an answer.
 pub(super) const STRANGE: Failure = Failure::Transport(Inference::MayHaveBegun);
@@ -80,19 +75,7 @@ impl Http {
             let (name, value) = header.with(key)?;
             headers.insert(name, value);
         }
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .user_agent(concat!("fencepost/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            .connect_timeout(CONNECT_TIMEOUT)
-            .tcp_nodelay(true)
-            .pool_idle_timeout(IDLE)
-            // A redirect would carry the report elsewhere, a retry would be a second inference that
-            // no attempt counts.
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .build()?;
+        let client = outbound::client(tls).default_headers(headers).build()?;
         Ok(Self { client, clock })
     }
 

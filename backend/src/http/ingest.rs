@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use fencepost_identity::{
+    config::{InputForm, Source},
     envelope::{
         EdgeSecret, Envelope, EnvelopeError, HEADER_KEY_ID, HEADER_SIGNATURE, HEADER_TIME, Seal,
         SealError, bytes_max, open,
@@ -26,7 +27,7 @@ use tokio::{
 use super::problem::Problem;
 use crate::{
     clock::UnixMillis,
-    store::{Content, Ingested, NewReport, Store, StoreError},
+    store::{Content, Ingested, NewInput, NewReport, Store, StoreError},
 };
 
 /// How long a body may take to arrive.
@@ -61,14 +62,44 @@ pub struct IngestParts {
     pub store: Arc<dyn Store>,
     /// The live secrets of the edge.
     pub secrets: Vec<EdgeSecret>,
-    /// For each source the pipeline that its reports go to.
-    pub pipelines: BTreeMap<String, String>,
+    /// The sources.
+    pub sources: BTreeMap<String, Arrival>,
     /// This machine's clock, against which the edge's is held.
     pub clock: fn() -> UnixMillis,
     /// Told once for each report that is stored.
     pub wake: Arc<Notify>,
     /// How much is taken at once.
     pub limits: IngestLimits,
+}
+
+/// How the reports of a source arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The pipeline that they go to.
+    pub pipeline: String,
+    /// What their envelopes carry.
+    pub carries: Carries,
+}
+
+/// What an envelope carries of a report's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// The whole input.
+    Input,
+    /// Nothing: it is fetched.
+    Reference,
+}
+
+impl From<&Source> for Arrival {
+    fn from(source: &Source) -> Self {
+        Self {
+            pipeline: source.pipeline.clone(),
+            carries: match source.input {
+                InputForm::Forwarded(_) => Carries::Input,
+                InputForm::Reference(_) => Carries::Reference,
+            },
+        }
+    }
 }
 
 /// The ingest listener's side of the ingress fence.
@@ -113,20 +144,31 @@ impl IngestApi {
         envelope: Envelope,
         slot: OwnedSemaphorePermit,
     ) -> Result<Receipt, Problem> {
-        let Some(pipeline) = self.parts.pipelines.get(&envelope.source) else {
+        let Some(arrival) = self.parts.sources.get(&envelope.source) else {
             tracing::error!("Refused an envelope: its source is not in this configuration");
             return Err(Problem::UnknownSource);
         };
+        let carries = match envelope.input {
+            Some(_) => Carries::Input,
+            None => Carries::Reference,
+        };
+        if carries != arrival.carries {
+            tracing::error!(
+                source.name = envelope.source,
+                "Refused an envelope: the edge and this configuration differ in whether its source \
+                 forwards the content"
+            );
+            return Err(Problem::InputForm);
+        }
         let source = envelope.source.clone();
         let report = NewReport {
-            input_hash: envelope.input.hash(),
-            input: envelope.input.as_str().as_bytes().to_vec(),
+            input: envelope.input.map(NewInput::from),
             identity: envelope.identity,
             links: envelope.links,
             source: envelope.source,
             mapping_digest: envelope.mapping_digest,
             order: envelope.order,
-            pipeline: pipeline.clone(),
+            pipeline: arrival.pipeline.clone(),
         };
         let store = Arc::clone(&self.parts.store);
         let wake = Arc::clone(&self.parts.wake);

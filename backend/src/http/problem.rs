@@ -74,6 +74,8 @@ pub enum Problem {
     UnknownSource,
     /// The source's mapping is not the one that its first report bound.
     MappingChanged,
+    /// The envelope carries the content where the backend is to fetch it, or the other way round.
+    InputForm,
     /// More reports are being written than the bound allows.
     Busy,
     /// The report could not be stored durably.
@@ -122,6 +124,7 @@ impl Problem {
             Self::StaleEnvelope => "stale_envelope",
             Self::UnknownSource => "unknown_source",
             Self::MappingChanged => "mapping_changed",
+            Self::InputForm => "input_form_differs",
             Self::Busy => "busy",
             Self::NotStored => "not_stored",
             Self::Unavailable => "unavailable",
@@ -154,6 +157,7 @@ impl Problem {
             Self::StaleEnvelope
             | Self::UnknownSource
             | Self::MappingChanged
+            | Self::InputForm
             | Self::Busy
             | Self::NotStored
             | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -167,7 +171,7 @@ impl Problem {
         match self {
             Self::Busy => Some("1"),
             Self::StaleEnvelope | Self::NotStored | Self::Unavailable => Some("5"),
-            Self::UnknownSource | Self::MappingChanged => Some("30"),
+            Self::UnknownSource | Self::MappingChanged | Self::InputForm => Some("30"),
             Self::BadEnvelope
             | Self::KeyMismatch
             | Self::HashMismatch
@@ -236,6 +240,10 @@ impl Problem {
                 "the source's mapping differs from the one bound on first use; \
                  `fencepost source rebind` says that re-keying is meant"
             }
+            Self::InputForm => {
+                "the edge and the backend have different configurations: one forwards the content \
+                 of this source, the other fetches it"
+            }
             Self::Busy => "too many reports are being written at once",
             Self::NotStored => "the report could not be stored durably; nothing was written",
             Self::Unavailable => "the database can't be read at the moment",
@@ -276,7 +284,7 @@ impl IntoResponse for Problem {
 mod tests {
     use super::*;
 
-    const ALL: [Problem; 25] = [
+    const ALL: [Problem; 26] = [
         Problem::BadEnvelope,
         Problem::KeyMismatch,
         Problem::HashMismatch,
@@ -302,6 +310,7 @@ mod tests {
         Problem::StaleEnvelope,
         Problem::UnknownSource,
         Problem::MappingChanged,
+        Problem::InputForm,
         Problem::Busy,
         Problem::NotStored,
         Problem::Unavailable,

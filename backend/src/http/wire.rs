@@ -25,7 +25,8 @@ pub use self::{
 use crate::{
     clock::UnixMillis,
     report::{
-        AttemptNumber, AttemptOutcome, FencingToken, Outcome, ReviewReason, VersionStatus, WorkerId,
+        AttemptNumber, AttemptOutcome, FencingToken, InputOrigin, Outcome, ReviewReason,
+        VersionStatus, WorkerId,
     },
     store::{
         AttemptView, CallRecord, Page, ReportSummary, ReportView, ResultView, ReviewStatus,
@@ -107,6 +108,8 @@ pub struct ReportWire {
     classifier_version: Option<String>,
     token: FencingToken,
     order: Option<String>,
+    /// `forwarded`, `reference` while it is not fetched yet, or `fetched`.
+    input_from: InputOrigin,
     /// `current` or `superseded`; null where versions have no order.
     version_status: Option<VersionStatus>,
     links: BTreeMap<String, String>,
@@ -125,6 +128,7 @@ impl From<ReportView> for ReportWire {
             classifier_version: report.classifier_version,
             token: report.token,
             order: report.order,
+            input_from: report.input_from,
             version_status: report.version_status,
             links: report.links.into_iter().collect(),
             result: report.result.map(ResultWire::from),

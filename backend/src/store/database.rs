@@ -7,15 +7,15 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 
 use super::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
-    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested, Keeping,
-    KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
-    Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed, ReviewPage,
-    Stats, Store, StoreError, Subject, Unsettled,
+    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held, Ingested,
+    Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
     lease::Hold,
     operation::{
         BindVersions, Change, ClaimJob, CommitJob, Decide, EmptyAnswer, Erase, Expired, Heartbeat,
-        Ingest, Last, Learning, Look, Operation, PauseSubject, Reading, RebindSource, RejectJob,
-        ReleaseJob, Replay, ResumeSubject, Settled, Settlement, StoreRaw,
+        Ingest, KeepInput, Last, Learning, Look, Operation, PauseSubject, Reading, RebindSource,
+        RejectJob, ReleaseJob, Replay, ResumeSubject, Settled, Settlement, StoreRaw,
     },
     reading,
 };
@@ -121,6 +121,13 @@ impl<E: Engine> Store for Database<E> {
             length: lease.length,
         };
         self.engine.write(heartbeat).await
+    }
+
+    async fn keep_input(&self, lease: &Lease, fetched: Fetched) -> Result<KeptInput, StoreError> {
+        let hold = lease.hold.clone();
+        let kept = self.engine.write(KeepInput { hold, fetched }).await?;
+        kept.changes.iter().for_each(tell);
+        Ok(kept.answer)
     }
 
     async fn store_raw(&self, lease: &Lease, answer: RawAnswer) -> Result<Held, StoreError> {

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use fencepost_identity::{
     identity::Identity,
     key::{InputHash, MappingDigest, ReportKey},
+    mapping::Input,
 };
 
 use crate::report::{State, words};
@@ -14,11 +15,9 @@ use crate::report::{State, words};
 pub struct NewReport {
     /// What it is; its key follows from it.
     pub identity: Identity,
-    /// SHA-256 over `input`.
-    pub input_hash: InputHash,
-    /// The immutable input: canonical JSON.
-    pub input: Vec<u8>,
-    /// For people only: name and address.
+    /// The immutable input; none where it is fetched before a model is asked.
+    pub input: Option<NewInput>,
+    /// For people, and what the input is fetched by: name and address.
     pub links: Vec<(String, String)>,
     /// The source that it came from.
     pub source: String,
@@ -30,12 +29,47 @@ pub struct NewReport {
     pub pipeline: String,
 }
 
+/// The immutable input of a report.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewInput {
+    /// Canonical JSON.
+    pub canonical: Vec<u8>,
+    /// SHA-256 over it.
+    pub hash: InputHash,
+}
+
+impl NewInput {
+    /// What stands in the place of an input that is not there yet.
+    pub(super) fn none_yet() -> Self {
+        Self {
+            canonical: Vec::new(),
+            hash: InputHash::from_bytes([0; 32]),
+        }
+    }
+}
+
+impl From<Input> for NewInput {
+    fn from(input: Input) -> Self {
+        Self {
+            hash: input.hash(),
+            canonical: input.as_str().as_bytes().to_vec(),
+        }
+    }
+}
+
+impl fmt::Debug for NewInput {
+    /// Only the length: it is the report's text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NewInput({} bytes)", self.canonical.len())
+    }
+}
+
 impl fmt::Debug for NewReport {
     /// Leaves the report's texts out, so that no log can show them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewReport")
             .field("report_key", &self.identity.report_key())
-            .field("input_bytes", &self.input.len())
+            .field("input", &self.input)
             .field("source", &self.source)
             .field("pipeline", &self.pipeline)
             .finish_non_exhaustive()

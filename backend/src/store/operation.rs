@@ -22,11 +22,11 @@ use fencepost_identity::key::ReportKey;
 
 pub(super) use self::{
     bind::{BindVersions, RebindSource},
-    candidate::{call_record, identity, version_status},
+    candidate::{call_record, identity, links, version_status},
     claim::ClaimJob,
     decide::Decide,
     erase::Erase,
-    hold::{Heartbeat, StoreRaw},
+    hold::{Heartbeat, KeepInput, StoreRaw},
     ingest::{Ingest, Look},
     keep::{EmptyAnswer, Expired, Last},
     pause::{

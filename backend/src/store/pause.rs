@@ -8,7 +8,8 @@ use crate::{
     report::{AttemptOutcome, UnknownWord, words},
 };
 
-/// The name of what an extractor presents to its provider; never the credential itself.
+/// The name of what an extractor presents to its provider, or of what content is fetched with;
+/// never the credential itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CredentialName(String);
 
@@ -29,6 +30,15 @@ impl CredentialName {
         }
     }
 
+    /// The credential that a source's content is fetched with, by the same rule.
+    #[must_use]
+    pub fn of_source(source: &str, token_variable: Option<&str>) -> Self {
+        match token_variable {
+            Some(variable) => Self::new(variable),
+            None => Self(format!("source {source}")),
+        }
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -39,7 +49,7 @@ impl CredentialName {
 /// What can be paused.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subject {
-    /// Every pipeline whose extractor presents this.
+    /// Every pipeline whose extractor, or one of whose sources, presents this.
     Credential(CredentialName),
     /// One pipeline.
     Pipeline(String),

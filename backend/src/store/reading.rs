@@ -8,7 +8,9 @@ use fencepost_identity::key::{CallKey, LineageKey, MappingDigest, ReportKey, Res
 use super::{
     AttemptView, Bindings, Corruption, Cursor, Filter, OpenReview, Page, Pause, ReportSummary,
     ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError, VersionCount,
-    operation::{Reading, Sight, call_record, identity, now, read_pause, readable, version_status},
+    operation::{
+        Reading, Sight, call_record, identity, links, now, read_pause, readable, version_status,
+    },
     row::Row,
     session::{AnyRow, Session, statement},
     sql,
@@ -45,10 +47,10 @@ impl Reading for Report {
 }
 
 fn view(row: &Row<'_>) -> Result<ReportView, StoreError> {
-    let links = row.checked("report.links", |text| serde_json::from_str(&text))?;
     Ok(ReportView {
         summary: summary(row)?,
-        links,
+        input_from: row.word("report.input_from")?,
+        links: links(row)?,
         order: row.text_or_none("report.order_value")?,
         version_status: version_status(row)?,
         classifier_version: row.text_or_none("job.classifier_version")?,

@@ -14,8 +14,8 @@ use super::{CallRecord, Corruption, Pause};
 use crate::{
     clock::UnixMillis,
     report::{
-        AttemptNumber, AttemptOutcome, FencingToken, ReviewReason, State, StateWord, VersionStatus,
-        WorkerId, words,
+        AttemptNumber, AttemptOutcome, FencingToken, InputOrigin, ReviewReason, State, StateWord,
+        VersionStatus, WorkerId, words,
     },
 };
 
@@ -24,6 +24,8 @@ use crate::{
 pub struct ReportView {
     /// What a list shows too.
     pub summary: ReportSummary,
+    /// Where its input comes from, and whether it is there.
+    pub input_from: InputOrigin,
     /// For people: name and address.
     pub links: Vec<(String, String)>,
     /// What tells which version is current.

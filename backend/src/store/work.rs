@@ -7,7 +7,7 @@ use fencepost_identity::{
     key::{ReportKey, ResultKey},
 };
 
-use super::{Corruption, CredentialName, Lease, Lost, Subject, Turns};
+use super::{Corruption, CredentialName, Lease, Lost, NewInput, Subject, Turns};
 use crate::{
     clock::UnixMillis,
     report::{AttemptNumber, AttemptOutcome, Finding, Nonce, ReviewReason, WorkerId},
@@ -37,6 +37,8 @@ pub struct PipelineTerms {
     pub schema_version: String,
     /// What is presented to whoever is asked.
     pub credential: CredentialName,
+    /// What is presented to those whom inputs are fetched from.
+    pub fetched_with: Vec<CredentialName>,
     /// How long a lease is, from the grant and from each heartbeat on.
     pub lease: Duration,
     /// How many charged attempts a job has.
@@ -46,13 +48,21 @@ pub struct PipelineTerms {
 }
 
 impl PipelineTerms {
-    /// What may be paused for these jobs.
+    /// What may be paused because of what was asked, or not.
     #[must_use]
     pub fn subjects(&self) -> [Subject; 2] {
         [
             Subject::Credential(self.credential.clone()),
             Subject::Pipeline(self.pipeline.clone()),
         ]
+    }
+
+    /// All that may be paused for these jobs.
+    #[must_use]
+    pub fn depends_on(&self) -> Vec<Subject> {
+        let fetched_with = self.fetched_with.iter().cloned();
+        let fetched_with = fetched_with.map(Subject::Credential);
+        self.subjects().into_iter().chain(fetched_with).collect()
     }
 }
 
@@ -79,10 +89,16 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Whether a model is asked next.
-    pub(super) fn will_ask(&self) -> bool {
+    /// Whether what comes next shows if something that these terms depend on works.
+    pub(super) fn tries(&self, subject: &Subject, terms: &PipelineTerms) -> bool {
         match self {
-            Self::Granted(grant) => grant.stored.is_none(),
+            Self::Granted(grant) => {
+                let fetched_with = terms.fetched_with.iter().cloned();
+                let mut fetched_with = fetched_with.map(Subject::Credential);
+                let asks = grant.stored.is_none() && terms.subjects().contains(subject);
+                let fetches = grant.unfetched.is_some() && fetched_with.any(|it| it == *subject);
+                asks || fetches
+            }
             Self::Idle { .. }
             | Self::Exhausted(_)
             | Self::Elapsed(_)
@@ -103,8 +119,11 @@ pub struct Grant {
     pub source: String,
     /// The pipeline that it is for.
     pub pipeline: String,
-    /// The immutable input: canonical JSON.
+    /// The immutable input: canonical JSON. Empty while it is to be fetched.
     pub input: Vec<u8>,
+    /// The links by which the input is to be fetched before anything else, where it is not there
+    /// yet.
+    pub unfetched: Option<Vec<(String, String)>>,
     /// An answer to the lease's very question that was paid for and never judged: judge it
     /// instead of asking again.
     pub stored: Option<StoredAnswer>,
@@ -123,6 +142,34 @@ impl fmt::Debug for Grant {
             .field("input_bytes", &self.input.len())
             .field("stored", &self.stored)
             .finish_non_exhaustive()
+    }
+}
+
+/// An input that was fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The input.
+    pub input: NewInput,
+    /// What was presented to whoever had it, and so works.
+    pub with: CredentialName,
+}
+
+/// What became of an input that was fetched.
+#[derive(Clone, PartialEq, Eq)]
+pub enum KeptInput {
+    /// The report has this input from now on: the one that was fetched, unless there was one.
+    Kept(Vec<u8>),
+    /// The lease no longer stands; nothing was written.
+    Lost(Lost),
+}
+
+impl fmt::Debug for KeptInput {
+    /// Leaves the report's text out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept(input) => write!(f, "Kept({} bytes)", input.len()),
+            Self::Lost(lost) => write!(f, "Lost({lost:?})"),
+        }
     }
 }
 
@@ -285,6 +332,9 @@ pub struct Release {
     pub reason: Option<String>,
     /// The call, where one was made.
     pub call: Option<CallRecord>,
+    /// As for [`AttemptOutcome::Auth`] and [`AttemptOutcome::Quota`], the credential that is meant,
+    /// where it is not the one that is presented to who is asked.
+    pub refused: Option<CredentialName>,
     /// How long the job is to wait; as for [`AttemptOutcome::Auth`] and [`AttemptOutcome::Quota`],
     /// the credential too, at least.
     pub after: Duration,

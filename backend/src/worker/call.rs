@@ -54,7 +54,7 @@ impl Worker {
     }
 
     /// Prolongs a lease at each third of its length, until it is lost.
-    async fn hold(&self, lease: &Lease) -> Lost {
+    pub(super) async fn hold(&self, lease: &Lease) -> Lost {
         loop {
             self.parts.timer.sleep(lease.length() / 3).await;
             match self.parts.store.heartbeat(lease).await {

@@ -1,10 +1,14 @@
 //! A pipeline as a worker runs it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use fencepost_identity::key::CallKey;
 
-use super::{Limiter, settle::Verdict, timer::Timer};
+use super::{Limiter, Source, settle::Verdict, timer::Timer};
 use crate::{
     extractor::{Draft, ExtractError, Extractor, Failure, OutputCap, Question},
     failpoint::point,
@@ -26,6 +30,8 @@ pub struct Pipeline {
     pub limiter: Arc<Limiter>,
     /// What is presented to them: where it is refused, all that present it wait.
     pub credential: CredentialName,
+    /// How inputs are fetched, by the sources that leave it to the backend.
+    pub sources: BTreeMap<String, Source>,
     /// How many charged attempts a job has.
     pub max_attempts: u32,
     /// How long a lease is, from the grant and from each heartbeat on.
@@ -60,10 +66,19 @@ impl Pipeline {
             classifier_version: self.versions.classifier_version.clone(),
             schema_version: self.versions.schema_version.clone(),
             credential: self.credential.clone(),
+            fetched_with: self.fetched_with(),
             lease: self.lease,
             max_attempts: self.max_attempts,
             max_elapsed: self.max_elapsed,
         }
+    }
+
+    /// What is presented to those whom inputs are fetched from, each once.
+    fn fetched_with(&self) -> Vec<CredentialName> {
+        let credentials = self.sources.values();
+        let credentials = credentials.map(|source| source.credential.clone());
+        let credentials: BTreeSet<_> = credentials.collect();
+        credentials.into_iter().collect()
     }
 
     /// The question about an input.

@@ -78,13 +78,14 @@ impl Worker {
                 outcome,
                 reason: Some(reason),
                 call: None,
+                refused: None,
                 after: retry_after.unwrap_or_default(),
                 charge: Charge::GiveBack,
             }),
         }
     }
 
-    fn put_off(
+    pub(super) fn put_off(
         &self,
         grant: &Grant,
         outcome: AttemptOutcome,
@@ -101,6 +102,7 @@ impl Worker {
             outcome,
             reason: Some(reason),
             call: None,
+            refused: None,
             after,
             charge,
         })
@@ -212,7 +214,11 @@ impl Worker {
     }
 
     /// Waits before the database is asked again, unless that can't help or the process ends.
-    async fn wait_after(&self, error: StoreError, failures: &mut u32) -> Result<(), StoreError> {
+    pub(super) async fn wait_after(
+        &self,
+        error: StoreError,
+        failures: &mut u32,
+    ) -> Result<(), StoreError> {
         if !passes(&error) {
             return Err(error);
         }

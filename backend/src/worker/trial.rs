@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use fencepost_identity::key::CallKey;
+use fencepost_identity::{identity::Identity, key::CallKey, mapping::Input};
 
-use super::{Pipeline, TokioTimer, settle::outcome_of};
+use super::{Pipeline, Timer as _, TokioTimer, fetch, settle::outcome_of};
 use crate::{
     extractor::{Draft, ExtractError, OutputCap, Question},
+    fetch::FetchError,
     judge::{Answer, Judgement},
     report::AttemptOutcome,
 };
@@ -34,11 +35,40 @@ pub enum Trial {
     },
 }
 
+/// An input that was not fetched.
+#[derive(Debug)]
+pub struct FetchFailed {
+    /// Why, and what follows.
+    pub error: FetchError,
+    /// What the attempt would be called.
+    pub outcome: AttemptOutcome,
+}
+
 impl Pipeline {
     /// What a model would be asked first about an input.
     #[must_use]
     pub fn first_question<'a>(&'a self, call_key: CallKey, input: &'a [u8]) -> Question<'a> {
         self.question(call_key, input, OutputCap::Ordinary)
+    }
+
+    /// Fetches the input of a report of a source once, as a worker does; nothing for a source that
+    /// does not leave it to the backend.
+    pub async fn try_fetch(
+        &self,
+        source: &str,
+        identity: &Identity,
+        links: &[(String, String)],
+    ) -> Option<Result<Input, FetchFailed>> {
+        let fetcher = &self.sources.get(source)?.fetcher;
+        let fetched = tokio::select! {
+            biased;
+            fetched = fetcher.fetch(identity, links) => fetched,
+            () = TokioTimer.sleep(fetcher.timeout()) => Err(FetchError::Timeout),
+        };
+        Some(fetched.map_err(|error| FetchFailed {
+            outcome: fetch::outcome_of(&error),
+            error,
+        }))
     }
 
     /// Asks it once, as a worker does, and judges the answer.

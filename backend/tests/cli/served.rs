@@ -166,7 +166,7 @@ pub(super) fn envelope(text: &str) -> Envelope {
             report_id: ReportId::new("r-1").unwrap(),
             version: Version::Revision(Revision::new(9_007_199_254_740_993).unwrap()),
         },
-        input: Input::of_object(&json::parse(input.as_bytes()).unwrap()).unwrap(),
+        input: Input::of_object(&json::parse(input.as_bytes()).unwrap()).ok(),
         order: None,
         links: vec![("page".to_owned(), "https://example.test/1".to_owned())],
         mapping_digest: MappingDigest::from_bytes([1; 32]),

@@ -30,7 +30,7 @@ fn asking(form: &str, base_url: &str) -> Place {
     place
 }
 
-fn tried(place: &Place, payload: &str, more: &[&str]) -> Ran {
+pub(super) fn tried(place: &Place, payload: &str, more: &[&str]) -> Ran {
     let mut arguments = vec!["pipeline", "try", "tickets", "-"];
     arguments.extend(more);
     let before = files(place.folder.path());

@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 use fencepost::{
     report::{AttemptOutcome, Nonce, ReviewReason, StateWord, WorkerId},
     store::{
-        AfterRejection, CallRecord, Charge, ClaimRequest, Commitment, CredentialName, Filter,
-        NewReport, PipelineTerms, PipelineVersions, RawAnswer, Rejection, Release, ReviewNeed,
-        Turns,
+        AfterRejection, CallRecord, Charge, ClaimRequest, Commitment, CredentialName, Fetched,
+        Filter, NewInput, NewReport, PipelineTerms, PipelineVersions, RawAnswer, Rejection,
+        Release, ReviewNeed, Turns,
     },
 };
 use fencepost_identity::{
@@ -54,6 +54,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug)]
 pub(crate) enum Holding {
     Heartbeat,
+    KeepInput(Fetched),
     StoreRaw(RawAnswer),
     Commit(Commitment),
     Reject(Rejection),
@@ -100,7 +101,8 @@ impl Name {
 pub(crate) struct Delivery {
     name: Name,
     order: Option<u8>,
-    content: u8,
+    /// None for a reference.
+    content: Option<u8>,
     source: usize,
     mapping: u8,
 }
@@ -109,9 +111,8 @@ impl Delivery {
     pub(crate) fn report(self) -> NewReport {
         NewReport {
             identity: self.name.identity(),
-            input_hash: InputHash::from_bytes([self.content; 32]),
-            input: format!(r#"{{"text":{}}}"#, self.content).into_bytes(),
-            links: vec![("page".to_owned(), format!("/{}", self.content))],
+            input: self.content.map(input),
+            links: vec![("page".to_owned(), format!("/{:?}", self.content))],
             source: source(self.source),
             mapping_digest: mapping(self.mapping),
             order: self.order.map(|order| order.to_string()),
@@ -146,6 +147,7 @@ impl Looking {
             classifier_version: format!("{pipeline}-{}", self.classifier),
             schema_version: format!("{pipeline}-v{}", self.schema),
             credential: CredentialName::new("MODEL_KEY"),
+            fetched_with: Vec::new(),
             lease: LEASE,
             max_attempts: self.max_attempts,
             max_elapsed: MAX_ELAPSED,
@@ -159,12 +161,27 @@ impl Looking {
     }
 }
 
+fn input(content: u8) -> NewInput {
+    NewInput {
+        canonical: format!(r#"{{"text":{content}}}"#).into_bytes(),
+        hash: InputHash::from_bytes([content; 32]),
+    }
+}
+
+fn fetched(content: u8) -> Fetched {
+    Fetched {
+        input: input(content),
+        with: CredentialName::new("TOKEN"),
+    }
+}
+
 /// A release that its holder never hears of.
 pub(crate) fn unheard() -> Release {
     Release {
         outcome: AttemptOutcome::Released,
         reason: None,
         call: None,
+        refused: None,
         after: HOUR,
         charge: Charge::Keep,
     }
@@ -218,6 +235,7 @@ fn held(pick: impl Strategy<Value = Pick>) -> impl Strategy<Value = Command> {
     use Holding as H;
     let holding = prop_oneof![
         2 => Just(H::Heartbeat),
+        4 => (1..=3_u8).prop_map(|content| H::KeepInput(fetched(content))),
         4 => raw_answer().prop_map(H::StoreRaw),
         4 => commitment().prop_map(H::Commit),
         4 => rejection().prop_map(H::Reject),
@@ -263,7 +281,11 @@ prop_compose! {
     fn delivery()(
         name in name(),
         order in prop::option::of(1..=3_u8),
-        content in prop_oneof![3 => Just(1_u8), 1 => 1..=3_u8],
+        content in prop_oneof![
+            4 => Just(Some(1_u8)),
+            2 => (1..=3_u8).prop_map(Some),
+            2 => Just(None),
+        ],
         source in prop_oneof![3 => Just(0_usize), 1 => 0..2_usize],
         mapping in prop_oneof![40 => Just(1_u8), 1 => Just(2_u8)],
     ) -> Delivery {
@@ -374,6 +396,7 @@ fn release() -> impl Strategy<Value = Release> {
     let call = prop::option::of(call());
     let parts = (select(outcomes), reason(), call, hours(), charge);
     parts.prop_map(|(outcome, reason, call, hours, charge)| Release {
+        refused: None,
         outcome,
         reason,
         call,

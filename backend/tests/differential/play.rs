@@ -276,6 +276,7 @@ fn seen(grant: Grant) -> (Granted, Lease) {
         source,
         pipeline,
         input,
+        unfetched,
         stored,
         last_verdict,
         failures,
@@ -292,7 +293,9 @@ fn seen(grant: Grant) -> (Granted, Lease) {
         identity,
         source,
         pipeline,
-        input,
+        // Only the links of what is to be fetched are told.
+        input: unfetched.is_none().then_some(input),
+        links: unfetched.unwrap_or_default(),
         stored,
         last_verdict,
         failures,

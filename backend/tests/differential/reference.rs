@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use fencepost::{
     clock::UnixMillis,
-    report::{AttemptOutcome, FencingToken, Nonce, State, VersionStatus},
+    report::{AttemptOutcome, FencingToken, InputOrigin, Nonce, State, VersionStatus},
     store::{
         AttemptView, NewReport, ResultView, ReviewNeed, ReviewStatus, ReviewView, VersionKind,
     },
@@ -42,6 +42,9 @@ pub(crate) struct Reference {
 /// A report and what hangs on it.
 struct Report {
     new: NewReport,
+    input_from: InputOrigin,
+    /// None while it is to be fetched.
+    input: Option<Vec<u8>>,
     received: UnixMillis,
     version: Option<VersionStatus>,
     fence: FencingToken,

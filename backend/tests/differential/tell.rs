@@ -93,6 +93,7 @@ impl Teller {
             source,
             pipeline,
             input,
+            links,
             stored,
             last_verdict,
             failures,
@@ -104,7 +105,7 @@ impl Teller {
         format!(
             "granted {report} token {token} attempt {attempt} call {call_key} \
              {classifier_version} {schema_version} until {until} length {length:?} {identity:?} \
-             {source} {pipeline} {input:?} stored {stored:?} verdict {last_verdict:?} \
+             {source} {pipeline} {input:?} {links:?} stored {stored:?} verdict {last_verdict:?} \
              failures {failures}"
         )
     }
@@ -135,7 +136,8 @@ impl Teller {
         let mut text = self.summary(&view.summary);
         writeln!(
             text,
-            "{:?} order {:?} {:?} {:?} token {} conflicts {}",
+            "{} {:?} order {:?} {:?} {:?} token {} conflicts {}",
+            view.input_from,
             view.links,
             view.order,
             view.version_status,

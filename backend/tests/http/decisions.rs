@@ -12,8 +12,8 @@ use fencepost::{
     schema::Schema,
     secret::Secret,
     store::{
-        Claim, ClaimRequest, Commit, Commitment, CredentialName, Lease, NewReport, PipelineTerms,
-        SqliteOptions, SqliteStore, Store,
+        Claim, ClaimRequest, Commit, Commitment, CredentialName, Lease, NewInput, NewReport,
+        PipelineTerms, SqliteOptions, SqliteStore, Store,
     },
 };
 use fencepost_identity::{
@@ -83,8 +83,10 @@ impl Place {
         };
         let report = NewReport {
             identity,
-            input_hash: InputHash::from_bytes([1; 32]),
-            input: input.to_vec(),
+            input: Some(NewInput {
+                canonical: input.to_vec(),
+                hash: InputHash::from_bytes([1; 32]),
+            }),
             links: Vec::new(),
             source: "comments".to_owned(),
             mapping_digest: MappingDigest::from_bytes([1; 32]),
@@ -104,6 +106,7 @@ impl Place {
                 max_attempts: 3,
                 max_elapsed: Duration::from_secs(600),
                 credential: CredentialName::new("OPENAI_API_KEY"),
+                fetched_with: Vec::new(),
             }],
         };
         let Claim::Granted(grant) = self.store.claim(request).await.unwrap() else {

@@ -33,7 +33,7 @@ pub(crate) fn envelope() -> Envelope {
             report_id: ReportId::new("id-canary").unwrap(),
             version: Version::Revision(Revision::new(3).unwrap()),
         },
-        input,
+        input: Some(input),
         order: Some("3".to_owned()),
         links: vec![(
             "page".to_owned(),

@@ -1,7 +1,6 @@
 //! `POST /v1/reports`.
 
 use std::{
-    collections::BTreeMap,
     io::Write,
     sync::{Arc, Mutex},
 };
@@ -9,11 +8,13 @@ use std::{
 use axum::{Router, body::Body, http::Request};
 use fencepost::{
     config::Role,
-    http::{Health, IngestApi, IngestLimits, IngestParts, Versions, ingest_router},
-    store::{Corruption, Store, StoreError},
+    http::{
+        Arrival, Carries, Health, IngestApi, IngestLimits, IngestParts, Versions, ingest_router,
+    },
+    store::{Corruption, NewInput, Store, StoreError},
     telemetry::subscriber,
 };
-use fencepost_identity::envelope::EdgeSecret;
+use fencepost_identity::envelope::{EdgeSecret, Envelope};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -32,7 +33,12 @@ pub(super) fn router(store: &Arc<Scripted>, in_flight_max: usize) -> (Router, Ar
     let api = IngestApi::new(IngestParts {
         store: Arc::clone(&store),
         secrets: secrets.to_vec(),
-        pipelines: BTreeMap::from([("reports".to_owned(), "moderation".to_owned())]),
+        sources: [("reports", Carries::Input), ("code", Carries::Reference)]
+            .map(|(source, carries)| {
+                let pipeline = "moderation".to_owned();
+                (source.to_owned(), Arrival { pipeline, carries })
+            })
+            .into(),
         clock,
         wake: Arc::clone(&wake),
         limits: IngestLimits {
@@ -69,8 +75,7 @@ async fn a_new_report_is_stored_as_the_envelope_has_it_and_wakes_a_worker() {
         panic!("not exactly one report")
     };
     assert_eq!(report.identity, envelope().identity);
-    assert_eq!(report.input, envelope().input.as_str().as_bytes());
-    assert_eq!(report.input_hash, envelope().input.hash());
+    assert_eq!(report.input, envelope().input.map(NewInput::from));
     assert_eq!(report.links, envelope().links);
     assert_eq!(report.order, envelope().order);
     assert_eq!(report.mapping_digest, envelope().mapping_digest);
@@ -79,6 +84,45 @@ async fn a_new_report_is_stored_as_the_envelope_has_it_and_wakes_a_worker() {
         ("reports", "moderation")
     );
     wake.notified().await;
+}
+
+#[tokio::test]
+async fn a_reference_is_stored_without_an_input() {
+    let store = Scripted::new(Mood::Fine);
+    let (router, _) = router(&store, 1);
+    let reference = Envelope {
+        source: "code".to_owned(),
+        input: None,
+        ..envelope()
+    };
+    let answer = call(&router, signed(&reference.to_json())).await;
+    assert_eq!(answer.status, 202);
+    let [report] = &store.seen()[..] else {
+        panic!("not exactly one report")
+    };
+    assert_eq!((report.source.as_str(), &report.input), ("code", &None));
+    assert_eq!(report.links, envelope().links);
+}
+
+/// Whoever has the other configuration: the sender tries again until they agree.
+#[tokio::test]
+async fn content_where_a_reference_is_expected_is_refused_and_the_other_way_round() {
+    let store = Scripted::new(Mood::Fine);
+    let (router, _) = router(&store, 1);
+    let content = Envelope {
+        source: "code".to_owned(),
+        ..envelope()
+    };
+    let reference = Envelope {
+        input: None,
+        ..envelope()
+    };
+    for envelope in [content, reference] {
+        let answer = call(&router, signed(&envelope.to_json())).await;
+        assert_eq!(answer.status, 503);
+        assert_eq!(answer.body["code"], "input_form_differs");
+    }
+    assert_eq!(store.seen(), []);
 }
 
 #[tokio::test]
@@ -224,7 +268,7 @@ fn with_another_key() -> Requests {
 }
 
 fn with_another_hash() -> Requests {
-    let hash = envelope().input.hash().to_string();
+    let hash = envelope().input.unwrap().hash().to_string();
     vec![
         ("hash", resigned(&hash, &"0".repeat(64))),
         ("input", resigned("you are", "You are")),

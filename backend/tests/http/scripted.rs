@@ -10,10 +10,10 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
-    Decided, Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested,
-    Keeping, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions,
-    RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed,
-    ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
+    Decided, Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held,
+    Ingested, Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Semaphore;
@@ -174,6 +174,10 @@ impl Store for Scripted {
     }
 
     async fn heartbeat(&self, _: &Lease) -> Result<Held, StoreError> {
+        unreachable!("no router asks for this")
+    }
+
+    async fn keep_input(&self, _: &Lease, _: Fetched) -> Result<KeptInput, StoreError> {
         unreachable!("no router asks for this")
     }
 

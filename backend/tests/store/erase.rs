@@ -16,8 +16,8 @@ use super::{
     decide::decision,
     findings::found,
     fixture::{
-        Database, call, grant, grant_on, idle, ingest, key, rejection, report, report_with_content,
-        terms, value,
+        Database, call, grant, grant_on, idle, ingest, input, key, rejection, report,
+        report_with_content, terms, value,
     },
 };
 
@@ -32,7 +32,7 @@ fn secret() -> NewReport {
             report_id: ReportId::new(format!("id {CANARY}")).unwrap(),
             ..report(1).identity
         },
-        input: format!(r#"{{"text":"{CANARY}"}}"#).into_bytes(),
+        input: Some(input(&format!(r#"{{"text":"{CANARY}"}}"#), 1)),
         links: vec![("page".to_owned(), format!("https://{CANARY}.example"))],
         order: Some(format!("order {CANARY}")),
         ..report(1)
@@ -57,7 +57,7 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
     let key = secret().identity.report_key();
     store.ingest(secret()).await.unwrap();
     let other = NewReport {
-        input_hash: report_with_content(1, 9).input_hash,
+        input: report_with_content(1, 9).input,
         ..secret()
     };
     store.ingest(other).await.unwrap();

@@ -8,7 +8,7 @@ use fencepost::{
     report::{AttemptOutcome, Nonce, ReviewReason, WorkerId},
     store::{
         AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commitment, CredentialName, Grant,
-        Ingested, NewReport, PipelineTerms, RawAnswer, Rejection, Release, Store,
+        Ingested, NewInput, NewReport, PipelineTerms, RawAnswer, Rejection, Release, Store,
     },
 };
 use fencepost_identity::{
@@ -91,12 +91,19 @@ pub(crate) fn mapping(byte: u8) -> MappingDigest {
     MappingDigest::from_bytes([byte; 32])
 }
 
+/// An input, with a hash of this byte.
+pub(crate) fn input(text: &str, hash: u8) -> NewInput {
+    NewInput {
+        canonical: text.as_bytes().to_vec(),
+        hash: InputHash::from_bytes([hash; 32]),
+    }
+}
+
 /// The report number `n`.
 pub(crate) fn report(n: u32) -> NewReport {
     NewReport {
         identity: identity(n),
-        input_hash: InputHash::from_bytes([1; 32]),
-        input: br#"{"text":"buy now\u0000"}"#.to_vec(),
+        input: Some(input(r#"{"text":"buy now\u0000"}"#, 1)),
         links: vec![("page".to_owned(), "https://example.org/1".to_owned())],
         source: "comments".to_owned(),
         mapping_digest: mapping(1),
@@ -108,7 +115,7 @@ pub(crate) fn report(n: u32) -> NewReport {
 /// The report number `n` with other content.
 pub(crate) fn report_with_content(n: u32, content: u8) -> NewReport {
     NewReport {
-        input_hash: InputHash::from_bytes([content; 32]),
+        input: Some(input(r#"{"text":"buy now\u0000"}"#, content)),
         ..report(n)
     }
 }
@@ -128,6 +135,7 @@ pub(crate) fn terms() -> PipelineTerms {
         classifier_version: "moderation-7".to_owned(),
         schema_version: "moderation-v3".to_owned(),
         credential: CredentialName::new("OPENAI_API_KEY"),
+        fetched_with: Vec::new(),
         lease: LEASE,
         max_attempts: 3,
         max_elapsed: Duration::from_secs(24 * 60 * 60),
@@ -221,6 +229,7 @@ pub(crate) fn release(outcome: AttemptOutcome, charge: Charge) -> Release {
         outcome,
         reason: None,
         call: None,
+        refused: None,
         after: Duration::ZERO,
         charge,
     }

@@ -207,7 +207,7 @@ pub(crate) async fn the_last_answer_comes_with_the_verdict_on_it(db: &impl Datab
         attempt: attempts[1].number,
         raw: b"second".to_vec(),
         call_key,
-        input: report(1).input,
+        input: report(1).input.unwrap().canonical,
         verdict: Some(PastVerdict {
             outcome: AttemptOutcome::PolicyInvalid,
             reason: Some("a rule".to_owned()),

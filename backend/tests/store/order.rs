@@ -10,11 +10,12 @@ use fencepost::{
 };
 use fencepost_identity::{
     identity::{Identity, Revision, Version},
-    key::{InputHash, ReportKey},
+    key::ReportKey,
 };
 
 use super::fixture::{
-    Database, grant, identity, idle, rejection, report, request, terms, value, value_for_review,
+    Database, grant, identity, idle, rejection, report, report_with_content, request, terms, value,
+    value_for_review,
 };
 
 /// Revision `revision` of thing 1.
@@ -24,7 +25,7 @@ fn version(revision: u64) -> NewReport {
             version: Version::Revision(Revision::new(revision).unwrap()),
             ..identity(1)
         },
-        input_hash: InputHash::from_bytes([u8::try_from(revision).unwrap(); 32]),
+        input: report_with_content(1, u8::try_from(revision).unwrap()).input,
         order: Some(revision.to_string()),
         ..report(1)
     }

@@ -211,7 +211,8 @@ CREATE TABLE report (
   next_attempt INTEGER NOT NULL DEFAULT 1,
   next_sequence INTEGER NOT NULL DEFAULT 1,
   received_ms INTEGER NOT NULL
-, is_current INTEGER CHECK (is_current IN (0, 1))) STRICT;
+, is_current INTEGER CHECK (is_current IN (0, 1)), input_from TEXT NOT NULL
+  DEFAULT 'forwarded' CHECK (input_from IN ('forwarded', 'reference', 'fetched'))) STRICT;
 
 CREATE TABLE "result" (
   result_key BLOB NOT NULL PRIMARY KEY CHECK (length(result_key) = 32),

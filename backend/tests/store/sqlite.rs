@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use fencepost::{
-    report::{Outcome, ReviewReason, State, StateWord},
+    report::{InputOrigin, Outcome, ReviewReason, State, StateWord},
     store::{
         self, Backup, Bound, Filter, FindingStatus, Ingested, Looked, Migrated, PipelineVersions,
         SqliteOptions, SqliteStore, Store, StoreError, VersionKind,
@@ -12,12 +12,12 @@ use fencepost::{
 use sqlx::{ConnectOptions, Executor, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
-    fixture::{Database, grant, ingest, key, report, value},
+    fixture::{Database, grant, ingest, input, key, report, value},
     sqlite_fixture::Sqlite,
 };
 
 /// The schema of this program.
-pub(crate) const NEWEST: i64 = 5;
+pub(crate) const NEWEST: i64 = 6;
 
 pub(crate) async fn connect(file: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -78,6 +78,9 @@ async fn the_words_of_the_schema_are_those_of_the_code() {
             .iter()
             .map(|word| word.as_str())
             .collect()
+    ));
+    assert!(words(
+        InputOrigin::ALL.iter().map(|word| word.as_str()).collect()
     ));
     let outcomes = fencepost::report::AttemptOutcome::ALL;
     assert!(words(outcomes.iter().map(|word| word.as_str()).collect()));
@@ -218,7 +221,7 @@ async fn a_full_disk_stores_nothing_and_loses_nothing() {
     let store = SqliteStore::open(&file, options).await.unwrap();
     let large = |n| {
         let mut large = report(n);
-        large.input = vec![b' '; 50_000];
+        large.input = Some(input(&" ".repeat(50_000), 1));
         large
     };
     let mut stored = Vec::new();

@@ -9,9 +9,12 @@
 )]
 
 mod answers;
+mod content;
 mod expiry;
 mod extractor;
 mod faults;
+mod fetcher;
+mod fetching;
 mod findings;
 mod leases;
 mod limits;

@@ -1,6 +1,7 @@
 //! A database in a folder of its own, a scripted model, a manual timer, and workers on them.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::Path,
     sync::{Arc, Mutex, Once},
@@ -14,7 +15,7 @@ use fencepost::{
     retry::Backoff,
     schema::Schema,
     store::{
-        AttemptView, CredentialName, Ingested, NewReport, PipelineVersions, ReportView,
+        AttemptView, CredentialName, Ingested, NewInput, NewReport, PipelineVersions, ReportView,
         SqliteOptions, SqliteStore, Store, StoreError,
     },
     worker::{
@@ -130,7 +131,7 @@ impl Rig {
     pub(crate) async fn ingest_text(&self, id: &str, text: &str) -> ReportKey {
         let input = json!({ "text": text }).to_string().into_bytes();
         let report = NewReport {
-            input,
+            input: Some(input_of(input)),
             ..report(id)
         };
         self.store_new(report).await
@@ -304,6 +305,7 @@ fn pipeline(extractor: Scripted, limiter: Arc<Limiter>) -> Pipeline {
         extractor: Arc::new(extractor),
         limiter,
         credential: CredentialName::new("MODEL_KEY"),
+        sources: BTreeMap::new(),
         max_attempts: 3,
         lease: LEASE,
         call_timeout: CALL_TIMEOUT,
@@ -312,7 +314,12 @@ fn pipeline(extractor: Scripted, limiter: Arc<Limiter>) -> Pipeline {
     }
 }
 
-fn report(id: &str) -> NewReport {
+fn input_of(canonical: Vec<u8>) -> NewInput {
+    let hash = InputHash::from_bytes([3; 32]);
+    NewInput { canonical, hash }
+}
+
+pub(crate) fn report(id: &str) -> NewReport {
     NewReport {
         identity: Identity {
             tenant: Tenant::new("acme").unwrap(),
@@ -320,8 +327,7 @@ fn report(id: &str) -> NewReport {
             report_id: ReportId::new(id).unwrap(),
             version: Version::Event,
         },
-        input_hash: InputHash::from_bytes([3; 32]),
-        input: json!({ "text": CANARY }).to_string().into_bytes(),
+        input: Some(input_of(json!({ "text": CANARY }).to_string().into_bytes())),
         links: Vec::new(),
         source: "comments".into(),
         mapping_digest: MappingDigest::from_bytes([4; 32]),

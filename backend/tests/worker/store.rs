@@ -9,10 +9,10 @@ use std::{
 use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
-    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Filter, Held, Ingested, Keeping,
-    KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused, PipelineVersions, RawAnswer,
-    Rebound, Rejected, Rejection, Release, Released, Replayed, ReportView, Resumed, ReviewPage,
-    Stats, Store, StoreError, Subject, Unsettled,
+    Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held, Ingested,
+    Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
+    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
 use tokio::sync::Notify;
@@ -23,6 +23,7 @@ pub(crate) struct Failing {
     inner: Arc<dyn Store>,
     commits: Mutex<VecDeque<StoreError>>,
     raws: Mutex<VecDeque<StoreError>>,
+    inputs: Mutex<VecDeque<StoreError>>,
     claims: Option<Arc<Gate>>,
 }
 
@@ -61,6 +62,7 @@ impl Failing {
             inner,
             commits,
             raws: Mutex::default(),
+            inputs: Mutex::default(),
             claims: None,
         }
     }
@@ -69,12 +71,19 @@ impl Failing {
         inner: Arc<dyn Store>,
         errors: impl IntoIterator<Item = StoreError>,
     ) -> Self {
-        let raws = Mutex::new(errors.into_iter().collect());
         Self {
-            inner,
-            commits: Mutex::default(),
-            raws,
-            claims: None,
+            raws: Mutex::new(errors.into_iter().collect()),
+            ..Self::at_commit(inner, [])
+        }
+    }
+
+    pub(crate) fn at_input(
+        inner: Arc<dyn Store>,
+        errors: impl IntoIterator<Item = StoreError>,
+    ) -> Self {
+        Self {
+            inputs: Mutex::new(errors.into_iter().collect()),
+            ..Self::at_commit(inner, [])
         }
     }
 }
@@ -97,6 +106,14 @@ impl Store for Failing {
         match error {
             Some(error) => Err(error),
             None => self.inner.store_raw(lease, answer).await,
+        }
+    }
+
+    async fn keep_input(&self, lease: &Lease, fetched: Fetched) -> Result<KeptInput, StoreError> {
+        let error = self.inputs.lock().unwrap().pop_front();
+        match error {
+            Some(error) => Err(error),
+            None => self.inner.keep_input(lease, fetched).await,
         }
     }
 

@@ -16,7 +16,7 @@ fn an_accepted_delivery_is_forwarded_once_and_logs_nothing() {
     assert_eq!(envelope.identity.tenant.as_str(), "7");
     assert_eq!(envelope.identity.namespace.as_str(), "comments");
     assert_eq!(envelope.identity.report_id.as_str(), "81");
-    assert_eq!(envelope.input.as_str(), r#"{"text":"hello"}"#);
+    assert_eq!(envelope.input.unwrap().as_str(), r#"{"text":"hello"}"#);
     assert_eq!((envelope.order, envelope.links), (None, vec![]));
     let [post] = seen.posts.as_slice() else {
         panic!("one call")
@@ -74,6 +74,11 @@ fn only_a_clear_yes_of_the_backend_is_a_yes() {
     );
     for (status, code, expected) in [
         (503, r#"{"code":"mapping_changed"}"#, "mapping_changed"),
+        (
+            503,
+            r#"{"code":"input_form_differs"}"#,
+            "input_form_differs",
+        ),
         (503, r#"{"code":"stale_envelope"}"#, "stale_envelope"),
         (503, r#"{"code":"busy"}"#, "busy"),
         (503, r#"{"code":"something_new"}"#, "not_stored"),

@@ -41,7 +41,7 @@ fn only_the_chosen_members_go_anywhere() {
     let request = full_of_canaries();
     let seen = World::new().deliver(&request);
     let envelope = seen.is_stored();
-    assert_eq!(envelope.input.as_str(), r#"{"text":"the text"}"#);
+    assert_eq!(envelope.input.unwrap().as_str(), r#"{"text":"the text"}"#);
     assert_eq!(envelope.order.as_deref(), Some("2026-01-02T03:04:05Z"));
     assert_eq!(
         envelope.links,

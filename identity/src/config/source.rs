@@ -1,7 +1,9 @@
 //! One source: how its deliveries are verified, identified and forwarded.
 
 use super::{
-    Item, Section,
+    InputForm, Item, Section,
+    fetch::Surroundings,
+    input::{input, pointers},
     secrets::{Secrets, secrets},
     verify::{Verify, verify},
 };
@@ -46,9 +48,9 @@ pub struct Source {
     pub mapping: Mapping,
     /// What tells which version of a report is current.
     pub order: Option<Pointer>,
-    /// The immutable input, by name.
-    pub input: Vec<(String, Pointer)>,
-    /// For people only, by name.
+    /// Where the immutable input comes from.
+    pub input: InputForm,
+    /// For people, and what content is fetched by: by name.
     pub links: Vec<(String, Pointer)>,
 }
 
@@ -150,10 +152,15 @@ impl Source {
             .map_or(Some(ACK_DEADLINE_MS_DEFAULT), |item| {
                 item.integer(1, ACK_DEADLINE_MS_MAX)
             });
-        let input = table.require("input").and_then(|item| input(&item));
         let links = table
             .get("links")
             .map_or(Some(vec![]), |item| pointers(&item.table()?));
+        let mapped = order_and_mapping.as_ref();
+        let around = Surroundings {
+            links: links.as_deref(),
+            version: mapped.map(|(_, mapping)| &mapping.version),
+        };
+        let input = input(&mut table, around);
         table.finish();
         let (order, mapping) = order_and_mapping?;
         Some(Self {
@@ -179,7 +186,9 @@ impl Source {
         let same = self.mapping == other.mapping
             && self.input == other.input
             && self.pipeline == other.pipeline;
-        shared && !same
+        // What is fetched depends on what the links are.
+        let fetched = self.input.fetch().is_some();
+        shared && !(same && (!fetched || self.links == other.links))
     }
 }
 
@@ -364,28 +373,4 @@ fn scalar(item: &Item<'_, '_>) -> Option<String> {
         item.error("this must be a string, a decimal integer, true or false");
     }
     value
-}
-
-fn input(item: &Item<'_, '_>) -> Option<Vec<(String, Pointer)>> {
-    if item.as_text() == Some("reference") {
-        item.error("fetching the content by reference is not supported; name what to forward");
-        return None;
-    }
-    let table = item.table()?;
-    if table.is_empty() {
-        item.error("at least one name: a report without input can't be extracted from");
-    }
-    let input = pointers(&table)?;
-    if input.iter().any(|(_, pointer)| pointer.as_str().is_empty()) {
-        item.error("the pointer \"\" would forward the whole payload; name what is needed");
-    }
-    Some(input)
-}
-
-fn pointers(table: &Section<'_, '_>) -> Option<Vec<(String, Pointer)>> {
-    let pointers = table
-        .entries()
-        .map(|(name, item)| Some((name.to_owned(), item.parse(|text| Pointer::new(text))?)));
-    let pointers: Vec<Option<_>> = pointers.collect();
-    pointers.into_iter().collect()
 }

@@ -18,11 +18,11 @@ pub struct Envelope {
     pub source: String,
     /// What the report is.
     pub identity: Identity,
-    /// The immutable input.
-    pub input: Input,
+    /// The immutable input; none where the backend fetches it.
+    pub input: Option<Input>,
     /// The value that tells which version is current, where the source has one.
     pub order: Option<String>,
-    /// For people only, by name: not hashed.
+    /// For people, and what content is fetched by: by name, not hashed.
     pub links: Vec<(String, String)>,
     /// What the identity was read with.
     pub mapping_digest: MappingDigest,
@@ -72,13 +72,16 @@ impl Envelope {
     /// Writes the body, its key and hash derived anew.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut out = String::with_capacity(self.input.as_str().len() + 1024);
+        let input = self.input.as_ref();
+        let mut out = String::with_capacity(input.map_or(0, |it| it.as_str().len()) + 1024);
         out.push_str("{\"identity\":");
         write_identity(&self.identity, &mut out);
-        out.push_str(",\"input\":");
-        out.push_str(self.input.as_str());
-        out.push_str(",\"input_hash\":");
-        write_str(&self.input.hash().to_string(), &mut out);
+        if let Some(input) = input {
+            out.push_str(",\"input\":");
+            out.push_str(input.as_str());
+            out.push_str(",\"input_hash\":");
+            write_str(&input.hash().to_string(), &mut out);
+        }
         out.push_str(",\"links\":{");
         for (index, (name, link)) in self.links.iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
@@ -139,10 +142,17 @@ impl Envelope {
         if key != self.identity.report_key() {
             return Err(EnvelopeError::KeyMismatch);
         }
+        let Some(input) = &self.input else {
+            // A hash tells of the content, too.
+            return match value.get("input_hash") {
+                None => Ok(()),
+                Some(_) => Err(EnvelopeError::Malformed("input")),
+            };
+        };
         let hash: InputHash = string(value, "input_hash")?
             .parse()
             .map_err(|_| EnvelopeError::Malformed("input_hash"))?;
-        if hash != self.input.hash() {
+        if hash != input.hash() {
             return Err(EnvelopeError::HashMismatch);
         }
         Ok(())
@@ -156,11 +166,11 @@ fn string<'v>(value: &'v Value<'_>, name: &'static str) -> Result<&'v str, Envel
         .ok_or(EnvelopeError::Malformed(name))
 }
 
-fn input(value: &Value<'_>) -> Result<Input, EnvelopeError> {
-    let object = value
-        .get("input")
-        .ok_or(EnvelopeError::Malformed("input"))?;
-    Input::of_object(object).map_err(|_| EnvelopeError::Malformed("input"))
+fn input(value: &Value<'_>) -> Result<Option<Input>, EnvelopeError> {
+    let input = value.get("input").map(Input::of_object);
+    input
+        .transpose()
+        .map_err(|_| EnvelopeError::Malformed("input"))
 }
 
 fn links(value: &Value<'_>) -> Result<Vec<(String, String)>, EnvelopeError> {

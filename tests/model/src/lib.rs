@@ -5,7 +5,7 @@
 //! that blocks, or that kills the process which asks, does not disturb it. Each call is asked of
 //! the test's script, and is kept with its call key, its time and how it ended;
 //! [`ModelServer::recording`] writes the same to a file, a line for each event, which outlives the
-//! test.
+//! test. [`ContentServer`] is who has what reports refer to.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
@@ -13,6 +13,7 @@
     reason = "what is not as expected here ends the test that uses it"
 )]
 
+mod content;
 mod gate;
 mod ledger;
 mod marks;
@@ -22,6 +23,7 @@ mod server;
 mod wire;
 
 pub use self::{
+    content::{Content, ContentServer, Requested},
     gate::Gate,
     ledger::{Call, Ending},
     obedient::obedient,

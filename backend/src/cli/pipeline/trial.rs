@@ -9,6 +9,7 @@ use fencepost_identity::{
     config::Source,
     envelope::Envelope,
     key::{CallKey, ClaimKey, ResultKey},
+    mapping::Input,
 };
 
 use super::walk::{Keys, Names, Walk};
@@ -36,7 +37,7 @@ pub(in crate::cli) struct Try {
     /// The tenant that the route names, for a source that takes it from there.
     #[arg(long)]
     tenant: Option<String>,
-    /// Stop before the call: no model is asked, and no key is needed.
+    /// Stop before the call: no model is asked, nothing is fetched, and no key is needed.
     #[arg(long)]
     no_call: bool,
     #[command(flatten)]
@@ -151,7 +152,11 @@ async fn ask(
             result,
         },
     );
-    let input = envelope.input.as_str().as_bytes();
+    let Some(input) = input(walk, envelope, pipeline, asking).await else {
+        return Ok(());
+    };
+    walk.input(&input);
+    let input = input.as_str().as_bytes();
     let question = pipeline.first_question(call, input);
     let sent = pipeline.extractor.sent_schema(question.schema);
     // A pipeline whose schema can't be sent was refused when it was put together.
@@ -176,6 +181,31 @@ async fn ask(
         }
     }
     Ok(())
+}
+
+/// The input: forwarded, or fetched now. None where it is not there, which the walk tells.
+async fn input(
+    walk: &mut Walk,
+    envelope: &Envelope,
+    pipeline: &worker::Pipeline,
+    asking: Asking,
+) -> Option<Input> {
+    if let Some(input) = &envelope.input {
+        return Some(input.clone());
+    }
+    if asking == Asking::LeftOut {
+        walk.not_fetched();
+        return None;
+    }
+    let (identity, links) = (&envelope.identity, &envelope.links);
+    let fetched = pipeline.try_fetch(&envelope.source, identity, links);
+    match fetched.await? {
+        Ok(input) => Some(input),
+        Err(failed) => {
+            walk.fetch_failed(&failed);
+            None
+        }
+    }
 }
 
 fn unknown(name: &str) -> CliError {

@@ -8,6 +8,7 @@ use fencepost_identity::{
     config::Source,
     envelope::Envelope,
     key::{CallKey, ClaimKey, InputHash, ReportKey, ResultKey},
+    mapping::Input,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -21,11 +22,12 @@ use crate::{
         Call, Disposition, Question,
         prompt::{Prompt, measure},
     },
+    fetch::Consequence,
     http::wire::IdentityWire,
     judge::{self, Judgement},
     report::AttemptOutcome,
     store::PipelineVersions,
-    worker::Trial,
+    worker::{FetchFailed, Trial},
 };
 
 /// What decides about a real delivery, and is not looked at here.
@@ -46,6 +48,9 @@ pub(super) struct Walk {
     refused: Option<Refused>,
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<Report>,
+    /// What came of fetching the input, where nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fetch: Option<Fetched>,
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<Asked>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +80,14 @@ struct Report {
     claim_key: ClaimKey,
     call_key: CallKey,
     result_key: ResultKey,
+    /// None where it would be fetched, and was not.
+    #[serde(flatten)]
+    input: Option<Shown>,
+}
+
+/// What is told of an input.
+#[derive(Serialize)]
+struct Shown {
     input_hash: InputHash,
     input_bytes: usize,
     input_characters: usize,
@@ -88,6 +101,13 @@ pub(super) struct Keys {
     pub(super) claim: ClaimKey,
     pub(super) call: CallKey,
     pub(super) result: ResultKey,
+}
+
+/// A fetch that brought nothing.
+#[derive(Serialize)]
+struct Fetched {
+    outcome: AttemptOutcome,
+    reason: String,
 }
 
 /// What a model would be asked.
@@ -149,8 +169,12 @@ enum Would {
     AskAgain,
     /// The credential waits, and so do all that present it.
     Pause,
+    /// The content would be fetched later.
+    FetchAgain,
     /// The model, which was left out here.
     Ask,
+    /// The content, whose fetch was left out here.
+    Fetch,
 }
 
 impl Walk {
@@ -165,6 +189,7 @@ impl Walk {
                 .collect(),
             refused: None,
             report: None,
+            fetch: None,
             question: None,
             call: None,
             answer: None,
@@ -178,8 +203,10 @@ impl Walk {
     /// Whether the report would come to rest.
     pub(super) fn verdict(&self) -> Verdict {
         match self.end.would {
-            Would::Commit | Would::Review | Would::Ask => Verdict::Done,
-            Would::Ignore | Would::Refuse | Would::AskAgain | Would::Pause => Verdict::No,
+            Would::Commit | Would::Review | Would::Ask | Would::Fetch => Verdict::Done,
+            Would::Ignore | Would::Refuse | Would::AskAgain | Would::FetchAgain | Would::Pause => {
+                Verdict::No
+            }
         }
     }
 
@@ -202,8 +229,6 @@ impl Walk {
     }
 
     pub(super) fn report(&mut self, envelope: &Envelope, versions: &PipelineVersions, keys: Keys) {
-        let input = envelope.input.as_str().as_bytes();
-        let measured = measure(input);
         self.report = Some(Report {
             identity: envelope.identity.clone().into(),
             order: envelope.order.clone(),
@@ -214,11 +239,43 @@ impl Walk {
             claim_key: keys.claim,
             call_key: keys.call,
             result_key: keys.result,
-            input_hash: envelope.input.hash(),
-            input_bytes: input.len(),
-            input_characters: measured.characters,
-            hidden_characters: measured.hidden,
+            input: None,
         });
+    }
+
+    /// The input that a model would be shown.
+    pub(super) fn input(&mut self, input: &Input) {
+        let bytes = input.as_str().as_bytes();
+        let measured = measure(bytes);
+        if let Some(report) = &mut self.report {
+            report.input = Some(Shown {
+                input_hash: input.hash(),
+                input_bytes: bytes.len(),
+                input_characters: measured.characters,
+                hidden_characters: measured.hidden,
+            });
+        }
+    }
+
+    pub(super) fn not_fetched(&mut self) {
+        self.ends(Would::Fetch, "nothing was fetched");
+    }
+
+    pub(super) fn fetch_failed(&mut self, failed: &FetchFailed) {
+        self.fetch = Some(Fetched {
+            outcome: failed.outcome,
+            reason: failed.error.to_string(),
+        });
+        match failed.error.consequence() {
+            Consequence::Review => self.ends(Would::Review, "fetching again would not help"),
+            Consequence::Later { retry_after } => {
+                let why = format!("later{}", after(retry_after));
+                self.ends(Would::FetchAgain, why);
+            }
+            Consequence::PauseCredential => {
+                self.ends(Would::Pause, "nothing is fetched with this credential");
+            }
+        }
     }
 
     pub(super) fn question(&mut self, question: &Question<'_>, schema: Option<Value>) {
@@ -294,12 +351,16 @@ impl Walk {
     }
 }
 
-/// What follows from a call without an answer.
-fn follows(disposition: Disposition) -> (Would, String) {
-    let after = |retry_after: Option<Duration>| match retry_after {
+/// The time that whoever was asked wants to be left alone.
+fn after(retry_after: Option<Duration>) -> String {
+    match retry_after {
         Some(time) => format!(", not before {} s are over", time.as_secs()),
         None => String::new(),
-    };
+    }
+}
+
+/// What follows from a call without an answer.
+fn follows(disposition: Disposition) -> (Would, String) {
     match disposition {
         Disposition::Review => (Would::Review, "asking again would not help".to_owned()),
         Disposition::LargerCap => (

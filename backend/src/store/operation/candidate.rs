@@ -9,7 +9,7 @@ use fencepost_identity::{
 use super::Tx;
 use crate::{
     clock::UnixMillis,
-    report::{AttemptNumber, AttemptOutcome, FencingToken, State, VersionStatus},
+    report::{AttemptNumber, AttemptOutcome, FencingToken, InputOrigin, State, VersionStatus},
     store::{
         CallRecord, PipelineTerms, RawAnswer, StoreError, StoredAnswer, postgres,
         row::Row,
@@ -119,6 +119,8 @@ pub(super) struct Candidate {
     pub(super) identity: Identity,
     pub(super) source: String,
     pub(super) input: Vec<u8>,
+    /// By which links the input is to be fetched, where it is not there yet.
+    pub(super) unfetched: Option<Vec<(String, String)>>,
     pub(super) state: State,
     pub(super) charged: u32,
     pub(super) given_back: u32,
@@ -168,6 +170,7 @@ pub(super) async fn load(
         identity: identity(&row)?,
         source: row.text("report.source")?,
         input: row.bytes("report.input")?,
+        unfetched: unfetched(&row)?,
         state,
         charged: row.count("job.charged")?,
         given_back: row.count("job.given_back")?,
@@ -182,6 +185,19 @@ pub(super) async fn load(
         history: history(tx, report, job).await?,
         stored: unjudged(tx, report, call_key).await?,
     })
+}
+
+/// Reads by which links an input is to be fetched, where it is not there yet.
+fn unfetched(row: &Row<'_>) -> Result<Option<Vec<(String, String)>>, StoreError> {
+    match row.word("report.input_from")? {
+        InputOrigin::Reference => links(row).map(Some),
+        InputOrigin::Forwarded | InputOrigin::Fetched => Ok(None),
+    }
+}
+
+/// Reads a report's links.
+pub(in crate::store) fn links(row: &Row<'_>) -> Result<Vec<(String, String)>, StoreError> {
+    row.checked("report.links", |text| serde_json::from_str(&text))
 }
 
 /// Reads which of the versions a report is; none where they have no order.

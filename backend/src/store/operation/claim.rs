@@ -14,8 +14,8 @@ use crate::{
     failpoint::durable,
     report::{Event, Outcome, ReviewReason, State, VersionStatus},
     store::{
-        Claim, ClaimRequest, Corruption, Grant, Lease, PipelineTerms, StoreError, lease::Hold,
-        session::statement, sql,
+        Claim, ClaimRequest, Corruption, Grant, Lease, PipelineTerms, StoreError, Subject,
+        lease::Hold, session::statement, sql,
     },
 };
 
@@ -58,9 +58,11 @@ impl Operation for ClaimJob {
                 Some(job) => Some(self.take(tx, job, terms).await?),
                 None => None,
             };
-            if !claim.as_ref().is_some_and(Claim::will_ask) {
-                probe.give_back(tx).await?;
-            }
+            let tried = |subject: &Subject| {
+                let claim = claim.as_ref();
+                claim.is_some_and(|claim| claim.tries(subject, terms))
+            };
+            probe.give_back_unless(tx, tried).await?;
             if let Some(claim) = claim {
                 return Ok(claim);
             }
@@ -169,6 +171,7 @@ impl ClaimJob {
             source: candidate.source,
             pipeline: terms.pipeline.clone(),
             input: candidate.input,
+            unfetched: candidate.unfetched,
             stored: candidate.stored,
             last_verdict: candidate.history.last_verdict,
             failures: candidate.history.failures,

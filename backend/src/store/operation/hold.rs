@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Operation, Tx, record::stored};
+use super::{Operation, Settled, Tx, pause, record::stored};
 use crate::{
     clock::UnixMillis,
     failpoint::durable,
     report::{FencingToken, State},
     store::{
-        Held, Lost, RawAnswer, StoreError,
+        Fetched, Held, KeptInput, Lost, NewInput, RawAnswer, StoreError,
         lease::Hold,
         row::Row,
         session::{Statement, statement},
@@ -103,6 +103,41 @@ impl Operation for Heartbeat {
                 Ok(Held::Yes { until })
             }
         }
+    }
+}
+
+/// Keeps an input that was fetched, unless there is one.
+pub(in crate::store) struct KeepInput {
+    pub(in crate::store) hold: Hold,
+    pub(in crate::store) fetched: Fetched,
+}
+
+#[async_trait]
+impl Operation for KeepInput {
+    type Done = Settled<KeptInput>;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Self::Done, StoreError> {
+        let (hold, report) = (&self.hold, self.hold.report);
+        tx.lock(report).await?;
+        if let Err(lost) = standing(tx, hold).await? {
+            return Ok(Settled {
+                answer: KeptInput::Lost(lost),
+                changes: Vec::new(),
+            });
+        }
+        let NewInput { canonical, hash } = &self.fetched.input;
+        let keep = fenced(sql::KEEP_INPUT, hold)
+            .bind(report.as_bytes())
+            .bind(canonical)
+            .bind(hash.as_bytes());
+        tx.session().execute(keep).await?;
+        durable!(tx, "input");
+        let kept = statement(sql::INPUT).bind(report.as_bytes());
+        let kept = tx.session().one(kept).await?;
+        Ok(Settled {
+            answer: KeptInput::Kept(Row::new(&kept, report).bytes("report.input")?),
+            changes: pause::fetched(tx, hold, &self.fetched.with).await?,
+        })
     }
 }
 

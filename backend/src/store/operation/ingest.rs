@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     failpoint::durable,
-    report::{Event, Outcome, State, Transition, VersionStatus, transition},
+    report::{Event, InputOrigin, Outcome, State, Transition, VersionStatus, transition},
     store::{
-        Content, Ingested, NewReport, StoreError,
+        Content, Ingested, NewInput, NewReport, StoreError,
         row::Row,
         session::{Session, statement},
         sql,
@@ -34,6 +34,7 @@ pub(in crate::store) struct Look(pub(in crate::store) Ingest);
 
 /// What is stored under a report's key.
 struct Known {
+    origin: InputOrigin,
     input_hash: InputHash,
     state: State,
 }
@@ -54,16 +55,20 @@ impl Ingest {
         let row = Row::new(&row, self.key);
         let input_hash = row.digest("report.input_hash", InputHash::from_bytes)?;
         Ok(Some(Known {
+            origin: row.word("report.input_from")?,
             input_hash,
             state: row.state()?,
         }))
     }
 
     /// Whether it brings nothing new. Of an erased report nobody can tell any more: it is a
-    /// duplicate, whatever it brings.
+    /// duplicate, whatever it brings. A reference has no content that could be compared.
     fn is_same(&self, known: &Known) -> bool {
         let erased = known.state == State::Terminal(Outcome::Erased);
-        erased || known.input_hash == self.report.input_hash
+        match (known.origin, &self.report.input) {
+            (InputOrigin::Forwarded, Some(input)) => erased || known.input_hash == input.hash,
+            (InputOrigin::Reference | InputOrigin::Fetched, _) | (_, None) => true,
+        }
     }
 
     fn duplicate(&self, known: &Known, content: Content) -> Ingested {
@@ -74,10 +79,14 @@ impl Ingest {
         }
     }
 
-    async fn record_conflict(&self, tx: &mut Tx<'_>) -> Result<Content, StoreError> {
+    async fn record_conflict(
+        &self,
+        tx: &mut Tx<'_>,
+        content: InputHash,
+    ) -> Result<Content, StoreError> {
         let conflict = statement(sql::RECORD_CONFLICT)
             .bind(self.key.as_bytes())
-            .bind(self.report.input_hash.as_bytes())
+            .bind(content.as_bytes())
             .bind(tx.now.get());
         let row = tx.session().one(conflict).await?;
         let seen = Row::new(&row, self.key).count("content_conflict.seen")?;
@@ -91,6 +100,10 @@ impl Ingest {
         let key = self.key.as_bytes();
         let links = serde_json::to_string(&report.links)
             .map_err(|error| StoreError::Fault(error.to_string()))?;
+        let (origin, NewInput { canonical, hash }) = match report.input.clone() {
+            Some(input) => (InputOrigin::Forwarded, input),
+            None => (InputOrigin::Reference, NewInput::none_yet()),
+        };
         let insert = statement(sql::INSERT_REPORT)
             .bind(key)
             .bind(report.identity.tenant.as_str())
@@ -100,11 +113,12 @@ impl Ingest {
             .bind(&report.source)
             .bind(&report.pipeline)
             .bind(report.mapping_digest.as_bytes())
-            .bind(&report.input)
-            .bind(report.input_hash.as_bytes())
+            .bind(&canonical)
+            .bind(hash.as_bytes())
             .bind(links)
             .bind(&report.order)
-            .bind(tx.now.get());
+            .bind(tx.now.get())
+            .bind(origin.as_str());
         if tx.session().execute(insert).await? == 0 {
             return Ok(First::No);
         }
@@ -207,10 +221,13 @@ impl Operation for Ingest {
             }
         }
         match known {
-            Some(known) if self.is_same(&known) => Ok(self.duplicate(&known, Content::Same)),
             Some(known) => {
-                let conflict = self.record_conflict(tx).await?;
-                Ok(self.duplicate(&known, conflict))
+                let other = self.report.input.as_ref().filter(|_| !self.is_same(&known));
+                let content = match other {
+                    Some(other) => self.record_conflict(tx, other.hash).await?,
+                    None => Content::Same,
+                };
+                Ok(self.duplicate(&known, content))
             }
             None => Err(StoreError::Fault("a report came and went".to_owned())),
         }

@@ -23,7 +23,7 @@ use crate::{
     clock::UnixMillis,
     report::AttemptOutcome,
     store::{
-        CallRecord, Pause, PauseReason, PipelineTerms, StoreError, Subject,
+        CallRecord, CredentialName, Pause, PauseReason, PipelineTerms, StoreError, Subject,
         lease::Hold,
         pause::{stood_still, until_probe},
         postgres,
@@ -102,18 +102,19 @@ pub(super) async fn standstill(
     terms: &PipelineTerms,
     from: UnixMillis,
 ) -> Result<Duration, StoreError> {
-    let [credential, pipeline] = terms.subjects();
-    let between = statement(sql::PAUSED_BETWEEN)
-        .bind(credential.to_string())
-        .bind(pipeline.to_string())
-        .bind(from.get())
-        .bind(tx.now.get());
     let mut pauses = Vec::new();
-    for row in &tx.session().rows(between).await? {
-        let row = Row::new(row, "");
-        let begun = row.time("pause.since_ms")?;
-        pauses.push((begun, row.time_or_none("pause.ended_ms")?));
+    for subject in terms.depends_on() {
+        let between = statement(sql::PAUSED_BETWEEN)
+            .bind(subject.to_string())
+            .bind(from.get())
+            .bind(tx.now.get());
+        for row in &tx.session().rows(between).await? {
+            let row = Row::new(row, "");
+            let begun = row.time("pause.since_ms")?;
+            pauses.push((begun, row.time_or_none("pause.ended_ms")?));
+        }
     }
+    pauses.sort_unstable();
     Ok(stood_still(from, tx.now, &pauses))
 }
 
@@ -121,6 +122,8 @@ pub(super) async fn standstill(
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Lesson<'a> {
     pub(super) outcome: AttemptOutcome,
+    /// The credential that was refused, where it is not the extractor's.
+    pub(super) refused: Option<&'a CredentialName>,
     /// The call, where one was made in this attempt.
     pub(super) call: Option<&'a CallRecord>,
     /// How long the provider wants to be left alone, where it says so.
@@ -144,7 +147,9 @@ pub(super) async fn learn(
 ) -> Result<Vec<Change>, StoreError> {
     let [credential, pipeline] = &hold.subjects;
     if let Some(reason) = PauseReason::of_credential(lesson.outcome) {
-        return begin(tx, credential, reason, lesson.wait).await;
+        let refused = lesson.refused.cloned().map(Subject::Credential);
+        let refused = refused.as_ref().unwrap_or(credential);
+        return begin(tx, refused, reason, lesson.wait).await;
     }
     // Where nobody was asked there is nothing to learn: an answer that was stored before says
     // nothing about now, and long reports must not hold up the others.
@@ -307,8 +312,31 @@ async fn answered(tx: &mut Tx<'_>, hold: &Hold) -> Result<Vec<Change>, StoreErro
     if Row::new(&row, "").number("pause.pause_id")? == 0 {
         return Ok(Vec::new());
     }
+    let changes = over(tx, hold, [credential, pipeline]).await?;
+    if take_strikes(tx, &pipeline.to_string()).await?.is_some() {
+        forget_strikes(tx, pipeline).await?;
+    }
+    Ok(changes)
+}
+
+/// Content was fetched with a credential: where it was paused, it works again.
+pub(super) async fn fetched(
+    tx: &mut Tx<'_>,
+    hold: &Hold,
+    credential: &CredentialName,
+) -> Result<Vec<Change>, StoreError> {
+    let credential = Subject::Credential(credential.clone());
+    over(tx, hold, [&credential, &credential]).await
+}
+
+/// Ends the pauses of subjects that an attempt showed to work.
+async fn over(
+    tx: &mut Tx<'_>,
+    hold: &Hold,
+    subjects: [&Subject; 2],
+) -> Result<Vec<Change>, StoreError> {
     let mut changes = Vec::new();
-    for Open { id, pause } in of(tx, [credential, pipeline]).await? {
+    for Open { id, pause } in of(tx, subjects).await? {
         // Only a probe tells: a call that was under way when the pause began does not.
         if pause.reason == PauseReason::Operator || !began_after(tx, hold, pause.since).await? {
             continue;
@@ -317,9 +345,6 @@ async fn answered(tx: &mut Tx<'_>, hold: &Hold) -> Result<Vec<Change>, StoreErro
             end(tx, id, BY_PROBE).await?;
             changes.push(Change::Ended(pause));
         }
-    }
-    if take_strikes(tx, &pipeline.to_string()).await?.is_some() {
-        forget_strikes(tx, pipeline).await?;
     }
     Ok(changes)
 }

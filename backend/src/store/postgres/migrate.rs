@@ -36,6 +36,10 @@ pub(super) const STEPS: &[(&str, &str)] = &[
         "findings",
         include_str!("../../../migrations/postgres/0005_findings.sql"),
     ),
+    (
+        "reference",
+        include_str!("../../../migrations/postgres/0006_reference.sql"),
+    ),
 ];
 
 /// Migrates a database. Several processes may do so at once: one does it, the others find it done.

@@ -16,15 +16,17 @@ UPDATE source_binding SET mapping_digest = $2, bound_ms = $3
 
 /// Finds a report by its key. No fence: a look; the first insert wins below.
 pub(in crate::store) const KNOWN_REPORT: &str = r#"
-SELECT r.input_hash AS "report.input_hash", j.state AS "job.state", j.outcome AS "job.outcome"
+SELECT r.input_hash AS "report.input_hash", r.input_from AS "report.input_from",
+       j.state AS "job.state", j.outcome AS "job.outcome"
   FROM report r LEFT JOIN job j ON j.job_id = r.current_job
  WHERE r.report_key = $1"#;
 
 /// Stores a report. Ingress fence: the primary key `report_key`.
 pub(in crate::store) const INSERT_REPORT: &str = "
 INSERT INTO report (report_key, tenant, namespace, report_id, version, source, pipeline,
-                    mapping_digest, input, input_hash, links, order_value, received_ms)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                    mapping_digest, input, input_hash, links, order_value, received_ms,
+                    input_from)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     ON CONFLICT (report_key) DO NOTHING";
 
 /// Makes the report's first job. Ingress fence, by the transaction that inserts the report; the

@@ -25,12 +25,11 @@ pub(in crate::store) const PAUSES_OF: &str = concat!(
 pub(in crate::store) const OPEN_PAUSE: &str =
     concat!(pause!(), " WHERE ended_ms IS NULL AND pause_id = $1");
 
-/// When the subjects of a job were paused, between $3 and $4. No fence: a look.
+/// When something was paused, between $2 and $3. No fence: a look.
 pub(in crate::store) const PAUSED_BETWEEN: &str = r#"
 SELECT since_ms AS "pause.since_ms", ended_ms AS "pause.ended_ms"
   FROM pause
- WHERE subject IN ($1, $2) AND since_ms < $4 AND (ended_ms IS NULL OR ended_ms > $3)
- ORDER BY since_ms"#;
+ WHERE subject = $1 AND since_ms < $3 AND (ended_ms IS NULL OR ended_ms > $2)"#;
 
 /// How much there is that an answer would end: open pauses of $1 and $2, and strikes of $2. No
 /// fence: a look.

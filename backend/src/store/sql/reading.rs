@@ -20,7 +20,7 @@ pub(in crate::store) const REPORT: &str = concat!(
     summary!(),
     r#",
        r.links AS "report.links", r.order_value AS "report.order_value",
-       r.is_current AS "report.is_current",
+       r.is_current AS "report.is_current", r.input_from AS "report.input_from",
        r.fence AS "report.fence", j.classifier_version AS "job.classifier_version",
        s.result_key AS "result.result_key", s.schema_version AS "result.schema_version",
        s.value AS "result.value", s.candidate AS "result.candidate",

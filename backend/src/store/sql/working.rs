@@ -52,7 +52,8 @@ SELECT j.report_key AS "job.report_key", j.pipeline AS "job.pipeline", j.state A
        j.elapsed_from_ms AS "job.elapsed_from_ms",
        r.tenant AS "report.tenant", r.namespace AS "report.namespace",
        r.report_id AS "report.report_id", r.version AS "report.version",
-       r.source AS "report.source", r.input AS "report.input", r.fence AS "report.fence",
+       r.source AS "report.source", r.input AS "report.input",
+       r.input_from AS "report.input_from", r.links AS "report.links", r.fence AS "report.fence",
        r.next_attempt AS "report.next_attempt", r.is_current AS "report.is_current",
        (SELECT count(*) FROM job o
          WHERE o.report_key = j.report_key AND o.classifier_version = $2 AND o.job_id <> j.job_id)
@@ -137,6 +138,20 @@ pub(in crate::store) const HELD_JOB: &str = concat!(
 /// Prolongs a lease. Claim fence: token and nonce; its end does not matter, only a takeover does.
 pub(in crate::store) const HEARTBEAT: &str = concat!("UPDATE job SET lease_until_ms = $4", held!());
 
+/// Keeps the input that was fetched for the report $4. Claim fence: token and nonce; and that none
+/// is there yet, as an input is never replaced.
+pub(in crate::store) const KEEP_INPUT: &str = concat!(
+    "UPDATE report SET input = $5, input_hash = $6, input_from = 'fetched'
+      WHERE report_key = $4 AND input_from = 'reference'
+        AND report_key IN (SELECT report_key FROM job",
+    held!(),
+    ")"
+);
+
+/// The input of a report. No fence: a look, while the report is locked.
+pub(in crate::store) const INPUT: &str = r#"
+SELECT input AS "report.input" FROM report WHERE report_key = $1"#;
+
 /// Keeps an answer. Claim fence: token and nonce.
 pub(in crate::store) const STORE_RAW: &str = concat!(
     "UPDATE attempt SET raw = $6, raw_call_key = $7, provider = $8, model = $9, request_id = $10,
@@ -175,6 +190,8 @@ pub(super) const WORKING: &[&str] = &[
     SET_ASIDE,
     HELD_JOB,
     HEARTBEAT,
+    KEEP_INPUT,
+    INPUT,
     STORE_RAW,
     DIAGNOSE,
 ];

@@ -32,6 +32,10 @@ const STEPS: &[(&str, &str)] = &[
         "findings",
         include_str!("../../../migrations/sqlite/0005_findings.sql"),
     ),
+    (
+        "reference",
+        include_str!("../../../migrations/sqlite/0006_reference.sql"),
+    ),
 ];
 
 /// Migrates a file, which is made if it is not there. Several processes may do so at once.

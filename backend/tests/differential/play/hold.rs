@@ -1,6 +1,6 @@
 //! What holders do, with leases that may be stale.
 
-use fencepost::store::{Commitment, RawAnswer, Rejection, Release};
+use fencepost::store::{Commitment, Fetched, KeptInput, RawAnswer, Rejection, Release};
 
 use super::{
     super::{
@@ -21,6 +21,7 @@ impl<D: Engine> Play<'_, D> {
         let place = count - 1 - back;
         match holding {
             Holding::Heartbeat => self.heartbeat(place).await,
+            Holding::KeepInput(fetched) => self.keep_input(place, fetched).await,
             Holding::StoreRaw(answer) => self.store_raw(place, answer).await,
             Holding::Commit(value) => self.commit(place, value).await,
             Holding::Reject(rejection) => self.reject(place, rejection).await,
@@ -42,6 +43,13 @@ impl<D: Engine> Play<'_, D> {
         let expected = self.reference.heartbeat(hold);
         let (store, reference) = self.clocks();
         (told(got, |held| store.held(held)), reference.held(expected))
+    }
+
+    async fn keep_input(&mut self, place: usize, fetched: Fetched) -> Answers {
+        let (lease, hold) = &self.leases[place];
+        let got = self.store.keep_input(lease, fetched.clone()).await;
+        let expected = self.reference.keep_input(hold, fetched);
+        (told(got, input), input(expected))
     }
 
     async fn store_raw(&mut self, place: usize, answer: RawAnswer) -> Answers {
@@ -79,5 +87,13 @@ impl<D: Engine> Play<'_, D> {
             told(got, |released| store.released(released)),
             reference.released(expected),
         )
+    }
+}
+
+/// What was kept, in full: its `Debug` leaves the text out.
+fn input(kept: KeptInput) -> String {
+    match kept {
+        KeptInput::Kept(input) => format!("kept {input:?}"),
+        KeptInput::Lost(lost) => plainly(lost),
     }
 }

@@ -39,7 +39,9 @@ pub(crate) struct Granted {
     pub(crate) identity: Identity,
     pub(crate) source: String,
     pub(crate) pipeline: String,
-    pub(crate) input: Vec<u8>,
+    /// None while it is to be fetched, by these links.
+    pub(crate) input: Option<Vec<u8>>,
+    pub(crate) links: Vec<(String, String)>,
     pub(crate) stored: Option<StoredAnswer>,
     pub(crate) last_verdict: Option<AttemptOutcome>,
     pub(crate) failures: u32,
@@ -186,7 +188,11 @@ impl Reference {
             identity: new.identity.clone(),
             source: new.source.clone(),
             pipeline: terms.pipeline.clone(),
-            input: new.input.clone(),
+            input: self.reports[&key].input.clone(),
+            links: match self.reports[&key].input {
+                Some(_) => Vec::new(),
+                None => new.links.clone(),
+            },
             stored,
             last_verdict: past.0,
             failures: past.1,

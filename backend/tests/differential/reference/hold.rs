@@ -1,8 +1,8 @@
 //! What a holder may do while its lease stands: token and nonce are compared everywhere.
 
 use fencepost::{
-    report::State,
-    store::{Held, Lost, RawAnswer},
+    report::{InputOrigin, State},
+    store::{Fetched, Held, KeptInput, Lost, RawAnswer},
 };
 
 use super::{Reference, claim::Hold};
@@ -31,6 +31,19 @@ impl Reference {
         let until = self.now.plus(hold.length);
         self.jobs[hold.job].lease_until = until;
         Held::Yes { until }
+    }
+
+    /// An input that was fetched is kept, unless there is one.
+    pub(crate) fn keep_input(&mut self, hold: &Hold, fetched: Fetched) -> KeptInput {
+        if let Err(lost) = self.stands(hold) {
+            return KeptInput::Lost(lost);
+        }
+        let report = self.of(hold.report);
+        if report.input.is_none() {
+            report.input_from = InputOrigin::Fetched;
+        }
+        let kept = report.input.get_or_insert(fetched.input.canonical);
+        KeptInput::Kept(kept.clone())
     }
 
     /// An answer is stored before it is judged.

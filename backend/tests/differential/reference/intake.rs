@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use fencepost::{
-    report::{FencingToken, OrderValue, Outcome, State, VersionStatus},
+    report::{FencingToken, InputOrigin, OrderValue, Outcome, State, VersionStatus},
     store::{
         Bindings, Bound, Content, Ingested, NewReport, PipelineVersions, Rebound, VersionConflict,
     },
@@ -24,12 +24,13 @@ impl Reference {
         let Some(report) = self.reports.get_mut(&key) else {
             return self.accept(key, new);
         };
-        let content = if report.new.input_hash == new.input_hash {
-            Content::Same
-        } else {
-            let seen = report.conflicts.entry(new.input_hash).or_default();
-            *seen += 1;
-            Content::Conflict { seen: *seen }
+        let content = match (report.input_from, &report.new.input, &new.input) {
+            (InputOrigin::Forwarded, Some(first), Some(other)) if first.hash != other.hash => {
+                let seen = report.conflicts.entry(other.hash).or_default();
+                *seen += 1;
+                Content::Conflict { seen: *seen }
+            }
+            _ => Content::Same,
         };
         let state = self.jobs[report.job].state;
         Ingested::Duplicate {
@@ -47,6 +48,11 @@ impl Reference {
             Some(_) | None => VersionStatus::Current,
         });
         let report = Report {
+            input_from: match new.input {
+                Some(_) => InputOrigin::Forwarded,
+                None => InputOrigin::Reference,
+            },
+            input: new.input.clone().map(|input| input.canonical),
             new,
             received: self.now,
             version: place,

@@ -35,6 +35,7 @@ impl Reference {
         let canonical = report.canonical.as_ref();
         Some(ReportView {
             summary: self.summary(key, report),
+            input_from: report.input_from,
             links: report.new.links.clone(),
             order: report.new.order.clone(),
             version_status: report.version,

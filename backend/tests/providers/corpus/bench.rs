@@ -1,6 +1,6 @@
 //! A database, a worker on it and a server that is asked: what rows are tried on.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use fencepost::{
     findings::{FindingsRules, KeyField, Location, RevisionForm},
@@ -10,8 +10,8 @@ use fencepost::{
     retry::Backoff,
     schema::{Schema, Wrapping},
     store::{
-        AttemptView, Charge, CredentialName, Ingested, NewReport, PauseReason, PipelineVersions,
-        ReportView, SqliteOptions, SqliteStore, Store, Subject,
+        AttemptView, Charge, CredentialName, Ingested, NewInput, NewReport, PauseReason,
+        PipelineVersions, ReportView, SqliteOptions, SqliteStore, Store, Subject,
     },
     worker::{
         Keep, Limiter, Limits, Pipeline, Step, Stop, StopSignal, TokioTimer, Worker, WorkerParts,
@@ -96,6 +96,7 @@ impl Bench {
     pub(super) fn pipeline(&self, name: &str, asked: Asked, base_url: &str) -> Pipeline {
         let (schema, kind, review_when) = asked.of();
         Pipeline {
+            sources: BTreeMap::new(),
             versions: PipelineVersions {
                 pipeline: name.into(),
                 classifier_version: format!("{name}-classifier"),
@@ -150,10 +151,12 @@ impl Bench {
                 report_id: ReportId::new(id).unwrap(),
                 version: Version::Event,
             },
-            input_hash: InputHash::from_bytes([3; 32]),
-            input: json!({ "diff": DIFF, "text": CANARY })
-                .to_string()
-                .into_bytes(),
+            input: Some(NewInput {
+                canonical: json!({ "diff": DIFF, "text": CANARY })
+                    .to_string()
+                    .into_bytes(),
+                hash: InputHash::from_bytes([3; 32]),
+            }),
             links: Vec::new(),
             source: "comments".into(),
             mapping_digest: MappingDigest::from_bytes([4; 32]),

@@ -13,6 +13,7 @@ const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/postgres/0003_fairness.sql"),
     include_str!("../../../../backend/migrations/postgres/0004_answers.sql"),
     include_str!("../../../../backend/migrations/postgres/0005_findings.sql"),
+    include_str!("../../../../backend/migrations/postgres/0006_reference.sql"),
 );
 
 fn blob(hex: &str) -> String {

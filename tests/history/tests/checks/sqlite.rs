@@ -16,6 +16,7 @@ const TABLES: &str = concat!(
     include_str!("../../../../backend/migrations/sqlite/0003_fairness.sql"),
     include_str!("../../../../backend/migrations/sqlite/0004_answers.sql"),
     include_str!("../../../../backend/migrations/sqlite/0005_findings.sql"),
+    include_str!("../../../../backend/migrations/sqlite/0006_reference.sql"),
     "PRAGMA foreign_keys = ON;\n",
 );
 

@@ -1,6 +1,6 @@
 //! The same for people. Whatever comes from a payload or a model is made fit for a terminal.
 
-use super::{Answered, Asked, Called, Report, Walk, Would};
+use super::{Answered, Asked, Called, Report, Shown, Walk, Would};
 use crate::cli::output::{self, printable};
 
 impl Walk {
@@ -20,6 +20,9 @@ impl Walk {
         }
         if let Some(report) = &self.report {
             report.print();
+        }
+        if let Some(fetch) = &self.fetch {
+            row("fetch", &format!("{}: {}", fetch.outcome, fetch.reason));
         }
         if let Some(question) = &self.question {
             question.print();
@@ -43,9 +46,13 @@ impl Walk {
             Would::Refuse => {}
             _ if self.filter.is_empty() => row("filter", "none"),
             Would::Ignore => row("filter", &format!("not met: {places}")),
-            Would::Commit | Would::Review | Would::AskAgain | Would::Pause | Would::Ask => {
-                row("filter", &format!("met: {places}"));
-            }
+            Would::Commit
+            | Would::Review
+            | Would::AskAgain
+            | Would::FetchAgain
+            | Would::Pause
+            | Would::Ask
+            | Would::Fetch => row("filter", &format!("met: {places}")),
         }
     }
 
@@ -56,8 +63,10 @@ impl Walk {
             Would::Commit => "the value would be committed",
             Would::Review => "a person would be asked",
             Would::AskAgain => "the model would be asked again",
+            Would::FetchAgain => "the content would be fetched again",
             Would::Pause => "the credential would be paused",
             Would::Ask => "a model would be asked",
+            Would::Fetch => "the content would be fetched",
         };
         output::line(&format!("{would}: {}", printable(&self.end.why)));
         output::line("nothing was stored");
@@ -79,6 +88,14 @@ impl Report {
         row("call key", &self.call_key.to_string());
         let result = format!("{}, under {}", self.result_key, self.schema_version);
         row("result key", &result);
+        if let Some(input) = &self.input {
+            input.print();
+        }
+    }
+}
+
+impl Shown {
+    fn print(&self) {
         row("input hash", &self.input_hash.to_string());
         let length = format!(
             "{} bytes, {} characters, {} of them hidden",

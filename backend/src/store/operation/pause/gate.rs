@@ -4,7 +4,8 @@ use super::{Open, lock};
 use crate::{
     clock::UnixMillis,
     store::{
-        PipelineTerms, StoreError, operation::Tx, pause::until_probe, session::statement, sql,
+        PipelineTerms, StoreError, Subject, operation::Tx, pause::until_probe, session::statement,
+        sql,
     },
 };
 
@@ -24,7 +25,7 @@ pub(in crate::store::operation) enum Opens {
 impl Gate {
     /// The pauses that a claim on these terms depends on.
     pub(in crate::store::operation) fn of(paused: &[Open], terms: &PipelineTerms) -> Self {
-        let subjects = terms.subjects();
+        let subjects = terms.depends_on();
         let concerned = paused.iter();
         let concerned = concerned.filter(|open| subjects.contains(&open.pause.subject));
         Self(concerned.cloned().collect())
@@ -70,12 +71,14 @@ impl Gate {
 pub(in crate::store::operation) struct Probe(Vec<Open>);
 
 impl Probe {
-    /// Gives it back: nobody is asked after all.
-    pub(in crate::store::operation) async fn give_back(
+    /// Gives it back for all that is not tried after all.
+    pub(in crate::store::operation) async fn give_back_unless(
         self,
         tx: &mut Tx<'_>,
+        tried: impl Fn(&Subject) -> bool,
     ) -> Result<(), StoreError> {
-        for Open { id, pause } in self.0 {
+        let untried = self.0.into_iter();
+        for Open { id, pause } in untried.filter(|open| !tried(&open.pause.subject)) {
             set_probe(tx, id, pause.probe, pause.probes).await?;
         }
         Ok(())

@@ -64,6 +64,7 @@ impl Settlement for CommitJob {
     fn lesson(&self) -> Lesson<'_> {
         Lesson {
             outcome: AttemptOutcome::Committed,
+            refused: None,
             call: self.value.call.as_ref(),
             wait: Duration::ZERO,
         }
@@ -82,6 +83,7 @@ impl Settlement for RejectJob {
     fn lesson(&self) -> Lesson<'_> {
         Lesson {
             outcome: self.rejection.outcome,
+            refused: None,
             call: self.rejection.call.as_ref(),
             wait: Duration::ZERO,
         }
@@ -100,6 +102,7 @@ impl Settlement for ReleaseJob {
     fn lesson(&self) -> Lesson<'_> {
         Lesson {
             outcome: self.release.outcome,
+            refused: self.release.refused.as_ref(),
             call: self.release.call.as_ref(),
             wait: self.release.after,
         }
