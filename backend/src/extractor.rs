@@ -8,6 +8,7 @@ pub mod baseline;
 #[cfg(feature = "bedrock")]
 pub mod bedrock;
 mod client;
+pub mod code_baseline;
 pub mod gemini;
 pub mod openai;
 pub mod projection;
@@ -53,13 +54,14 @@ pub trait Extractor: Send + Sync {
         Ok(None)
     }
 
-    /// Whether a pipeline's schema can be said in the provider's words: asked when a pipeline is
-    /// loaded, so that no report meets a provider that can't take it.
+    /// Whether a pipeline's schema can be said in the provider's words, or can hold what it
+    /// answers: asked when a pipeline is loaded, so that no report meets a provider that can't
+    /// take it.
     ///
     /// # Errors
-    /// As [`Extractor::sent_schema`].
-    fn check_schema(&self, schema: &Value) -> Result<(), Unprojectable> {
-        self.sent_schema(schema).map(drop)
+    /// [`Unfit`]: a mistake of configuration.
+    fn check_schema(&self, schema: &Value) -> Result<(), Unfit> {
+        Ok(self.sent_schema(schema).map(drop)?)
     }
 
     /// Asks, once. Retries, timeouts and leases are the caller's.
@@ -67,6 +69,17 @@ pub trait Extractor: Send + Sync {
     /// # Errors
     /// No answer that could be judged; [`ExtractError::disposition`] says what follows.
     async fn extract(&self, question: &Question<'_>) -> Result<Draft, ExtractError>;
+}
+
+/// Why an extractor can't work with a schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It can't be said in the provider's words.
+    #[error("{0}")]
+    Unsayable(#[from] Unprojectable),
+    /// It refuses what an extractor answers that knows one form of answer alone.
+    #[error("the schema can't hold an answer of this extractor: {0}")]
+    Answers(String),
 }
 
 /// One question about one report.

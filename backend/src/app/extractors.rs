@@ -12,12 +12,12 @@ use crate::{
     clock::UnixMillis,
     config::{ExtractorConfig, ModelConfig, ProviderKeys},
     extractor::{
-        Extractor, SetupError,
+        Extractor, SetupError, Unfit,
         anthropic::{self, Anthropic},
         baseline::{Baseline, bayes::CoefficientsError},
+        code_baseline::CodeBaseline,
         gemini::{self, Gemini},
         openai::{self, OpenAi},
-        projection::Unprojectable,
     },
     secret::Secret,
     tls::{self, TlsError},
@@ -35,15 +35,19 @@ pub enum Unusable {
     /// Its connections can't be protected.
     #[error("{0}")]
     Tls(#[from] TlsError),
+    /// What it looks for is damaged.
+    #[error("{0}")]
+    Patterns(#[from] regex::Error),
     /// It can't take the schema of the pipeline of this name.
     #[error("pipeline `{0}`: {1}")]
-    Schema(String, Unprojectable),
+    Schema(String, Unfit),
 }
 
 /// What shapes its answers; no key is needed for it.
 pub(super) fn fingerprint(config: &ExtractorConfig) -> Result<Value, Unusable> {
     Ok(match config {
         ExtractorConfig::Baseline => Baseline::new()?.fingerprint(),
+        ExtractorConfig::CodeBaseline { diff } => CodeBaseline::fingerprint_of(diff),
         ExtractorConfig::OpenAi(config, api) => openai::fingerprint(&config.settings, *api),
         ExtractorConfig::Anthropic(config, output) => {
             anthropic::fingerprint(&config.settings, *output)
@@ -66,6 +70,7 @@ pub(super) fn set_up(
     let clock = UnixMillis::of_this_machine;
     Ok(match config {
         ExtractorConfig::Baseline => Arc::new(Baseline::new()?),
+        ExtractorConfig::CodeBaseline { diff } => Arc::new(CodeBaseline::new(diff)?),
         ExtractorConfig::OpenAi(config, api) => {
             let (settings, key) = (config.settings.clone(), key(config, keys));
             Arc::new(OpenAi::new(settings, *api, key, tls(config)?, clock)?)

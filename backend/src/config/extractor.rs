@@ -21,7 +21,7 @@ use crate::{
     extractor::{
         BaseUrl, Settings,
         anthropic::{self, Output},
-        gemini,
+        code_baseline, gemini,
         openai::Api,
     },
     secret::Secret,
@@ -38,6 +38,11 @@ const MODEL_BYTES_MAX: usize = 128;
 pub enum ExtractorConfig {
     /// Nobody: phrase rules and a small statistical filter.
     Baseline,
+    /// Nobody: patterns on the lines that a diff adds.
+    CodeBaseline {
+        /// The member of the input that holds the diff.
+        diff: String,
+    },
     /// A server that speaks Chat Completions, or Responses.
     OpenAi(ModelConfig, Api),
     /// A server that speaks Messages.
@@ -103,7 +108,14 @@ const GEMINI: Interface<'_> = Interface {
 
 impl ExtractorConfig {
     /// What there is in this version, as the file spells it.
-    const KINDS: [&str; 5] = ["baseline", "openai", "anthropic", "gemini", "bedrock"];
+    const KINDS: [&str; 6] = [
+        "baseline",
+        "code-baseline",
+        "openai",
+        "anthropic",
+        "gemini",
+        "bedrock",
+    ];
 
     /// Reads one table of `extractor`, and how much is asked; mistakes are noted in the document.
     pub(super) fn read(item: &Item<'_, '_>) -> Option<(Self, Limits)> {
@@ -111,6 +123,13 @@ impl ExtractorConfig {
         let kind = table.require("kind")?;
         let config = match kind.text()? {
             "baseline" => Some(Self::Baseline),
+            "code-baseline" => {
+                let diff = match table.get("diff") {
+                    Some(item) => item.parse(member),
+                    None => Some(code_baseline::DIFF_DEFAULT.to_owned()),
+                };
+                diff.map(|diff| Self::CodeBaseline { diff })
+            }
             "openai" => {
                 let model = ModelConfig::read(&mut table, &OPENAI);
                 let api = match table.get("api") {
@@ -199,7 +218,7 @@ impl ExtractorConfig {
 
     fn model(&self) -> Option<&ModelConfig> {
         match self {
-            Self::Baseline => None,
+            Self::Baseline | Self::CodeBaseline { .. } => None,
             Self::OpenAi(config, _) | Self::Anthropic(config, _) | Self::Gemini(config) => {
                 Some(config)
             }
@@ -263,6 +282,13 @@ fn lacking(feature: &str) -> String {
         "this program was built without `{feature}`; build it with `--features {feature}`, or take \
          the container image, which has it"
     )
+}
+
+fn member(text: &str) -> Result<String, &'static str> {
+    match text.is_empty() {
+        true => Err("the name of a member of the input, such as \"diff\""),
+        false => Ok(text.to_owned()),
+    }
 }
 
 fn model(text: &str) -> Result<String, &'static str> {

@@ -1,4 +1,5 @@
 mod cloud;
+mod code;
 mod findings;
 
 use std::path::{Path, PathBuf};

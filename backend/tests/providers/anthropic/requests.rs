@@ -81,7 +81,7 @@ fn how_the_model_is_held_to_the_schema_is_part_of_the_classifier() {
 fn a_schema_that_would_mean_something_else_is_refused_before_a_question() {
     let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
     let schema = json!({ "type": "object", "properties": { "a": map } });
-    let check = |who: Who| who.at("http://h/v1").check_schema(&schema);
+    let check = |who: Who| who.at("http://h/v1").sent_schema(&schema).map(drop);
     let refused = check(SCHEMA).unwrap_err();
     assert_eq!(refused.problem(), Problem::OpenMembers);
     assert_eq!(refused.place(), "/properties/a");

@@ -139,7 +139,7 @@ fn region_and_way_to_hold_the_model_are_part_of_the_classifier() {
 fn a_schema_that_would_mean_something_else_is_refused_before_a_question() {
     let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
     let schema = json!({ "type": "object", "properties": { "a": map } });
-    let check = |who: Who| who.at("http://h/v1").check_schema(&schema);
+    let check = |who: Who| who.at("http://h/v1").sent_schema(&schema).map(drop);
     let refused = check(CONVERSE).unwrap_err();
     assert_eq!(refused.problem(), Problem::OpenMembers);
     let told = "Bedrock can't take the schema at /properties/a: ";

@@ -68,7 +68,7 @@ fn a_schema_that_the_provider_would_refuse_is_refused_before_anything_is_sent() 
             (with(&json!({ "type": "object" })), Problem::OpenMembers),
             (optional.clone(), Problem::OptionalMember),
         ] {
-            let refused = own.check_schema(&schema).unwrap_err();
+            let refused = own.sent_schema(&schema).unwrap_err();
             assert_eq!(refused.problem(), problem, "{who:?} {schema}");
             assert_eq!(other.check_schema(&schema), Ok(()), "{who:?} {schema}");
         }

@@ -1,0 +1,32 @@
+//! The extractor that looks at diffs.
+
+use super::*;
+
+fn table(rest: &str) -> String {
+    format!("kind = \"baseline\"\n\n[extractor.code]\nkind = \"code-baseline\"\n{rest}")
+}
+
+#[test]
+fn it_is_told_which_member_of_the_input_holds_the_diff() {
+    for (rest, diff) in [("", "diff"), ("diff = \"patch\"\n", "patch")] {
+        let project = project(&[("kind = \"baseline\"", &table(rest))]).unwrap();
+        let diff = diff.to_owned();
+        assert_eq!(
+            project.extractors["code"],
+            ExtractorConfig::CodeBaseline { diff }
+        );
+    }
+    for (rest, told) in [
+        (
+            "diff = \"\"\n",
+            "`extractor.code.diff`: the name of a member",
+        ),
+        (
+            "model = \"x\"\n",
+            "`extractor.code.model`: this key is not known",
+        ),
+    ] {
+        let errors = project(&[("kind = \"baseline\"", &table(rest))]).unwrap_err();
+        assert!(errors.to_string().contains(told), "{errors}");
+    }
+}
