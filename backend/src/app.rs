@@ -18,7 +18,12 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-pub use self::{extractors::Unusable, fit::misfits, pipelines::pipeline, sources::Unfetchable};
+pub use self::{
+    extractors::Unusable,
+    fit::misfits,
+    pipelines::{pipeline, unbound},
+    sources::Unfetchable,
+};
 use self::{pipelines::pipelines, process::worker_id};
 use crate::{
     clock::UnixMillis,

@@ -2,6 +2,7 @@
 
 mod backup;
 mod check;
+mod compare;
 mod key;
 mod output;
 mod pause;
@@ -60,6 +61,8 @@ enum Command {
     /// Judge a report's kept answer again, by its pipeline as it is now and without a call. Under a
     /// new classifier_version: have a worker ask the model again, once per version.
     Replay(replay::Replay),
+    /// Ask several extractors about the same stored reports, store nothing, and say how they differ.
+    Compare(compare::Compare),
     /// Empty a report, or all of a tenant, of everything that it says; its key stays.
     Erase(people::Erase),
     /// Copy a live SQLite database to a file that does not exist yet.
@@ -202,6 +205,7 @@ async fn run(command: Command) -> Result<Verdict, CliError> {
         Command::Show(show) => show.run().await,
         Command::List(list) => list.run().await,
         Command::Replay(replay) => replay.run().await,
+        Command::Compare(compare) => compare.run().await,
         Command::Erase(erase) => erase.run().await,
         Command::Backup(backup) => backup.run().await,
         Command::Pause(pause) => pause.run().await,

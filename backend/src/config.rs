@@ -8,6 +8,7 @@ mod limits;
 mod manifest;
 mod pipeline;
 mod policy;
+mod price;
 mod project;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use self::{
     extractor::{ExtractorConfig, ModelConfig, ProviderKeys},
     manifest::check_manifest,
     pipeline::{Pipeline, RawAnswers, check_name},
+    price::Price,
     project::{FILE_DEFAULT, Project},
     worker::WorkerConfig,
 };

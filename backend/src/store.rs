@@ -43,9 +43,9 @@ pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turns::Turns;
 pub use view::{
-    AttemptView, Backup, Cursor, Filter, FindingStatus, FindingView, FindingsView, NotACursor,
-    OpenReview, Page, ReportSummary, ReportView, ResultView, ReviewPage, ReviewStatus, ReviewView,
-    Since, StateCount, Stats, VersionCount,
+    AttemptView, Backup, Cursor, Filter, FindingStatus, FindingView, FindingsView, InputPage,
+    NotACursor, OpenReview, Page, ReportSummary, ReportView, ResultView, ReviewPage, ReviewStatus,
+    ReviewView, Since, StateCount, Stats, StoredInput, VersionCount,
 };
 pub use work::{
     AfterRejection, CallRecord, Charge, Claim, ClaimRequest, Commit, Commitment, Fetched, Grant,
@@ -148,6 +148,15 @@ pub trait Store: Send + Sync {
         after: Option<Cursor>,
         limit: u32,
     ) -> Result<Page, StoreError>;
+
+    /// A page of what the reports of a pipeline have a model asked about, the newest first; those
+    /// without an input are left out. `limit` is cut to 1 ..= 500.
+    async fn inputs(
+        &self,
+        pipeline: String,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<InputPage, StoreError>;
 
     /// Counts and ages.
     async fn stats(&self) -> Result<Stats, StoreError>;

@@ -12,6 +12,8 @@ mod aws;
 mod bindings;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/compared.rs"]
+mod compared;
 #[path = "cli/conformance.rs"]
 mod conformance;
 #[cfg(any(feature = "bedrock", feature = "vertex"))]

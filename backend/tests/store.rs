@@ -31,6 +31,7 @@ mod store {
     pub(crate) mod rounds;
     pub(crate) mod sqlite;
     pub(crate) mod sqlite_fixture;
+    pub(crate) mod switch;
     pub(crate) mod turns;
     pub(crate) mod view;
 }
@@ -219,11 +220,15 @@ macro_rules! suite {
                     a_job_that_cannot_be_bound_is_set_aside,
                     a_job_that_others_stand_in_the_way_of_is_set_aside,
                 }
+                switch: {
+                    another_provider_is_asked_about_new_reports_alone,
+                }
                 view: {
                     a_list_is_paged_newest_first,
                     a_list_is_filtered,
                     stats_count_what_there_is,
                     an_unknown_report_is_not_there,
+                    inputs_are_paged_newest_first_and_none_is_empty,
                 }
             }
         }

@@ -23,8 +23,16 @@ pub fn pipeline(
     keys: &ProviderKeys,
 ) -> Result<Option<worker::Pipeline>, StartError> {
     project.pipelines.retain(|pipeline| pipeline.name == name);
-    // Nobody waits for a limit: there is one question.
-    Ok(pipelines(project, keys, &Arc::new(Notify::new()))?.pop())
+    Ok(unbound(project, keys)?.pop())
+}
+
+/// All pipelines of a configuration, ready to ask, in its order; nothing is bound by this either.
+/// Each extractor keeps its limits, for who asks it once at a time.
+///
+/// # Errors
+/// [`StartError::Extractor`]; also where an extractor can't take the schema of its pipeline.
+pub fn unbound(project: Project, keys: &ProviderKeys) -> Result<Vec<worker::Pipeline>, StartError> {
+    pipelines(project, keys, &Arc::new(Notify::new()))
 }
 
 /// All of them.

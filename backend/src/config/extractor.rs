@@ -12,7 +12,10 @@ use std::{
 
 use fencepost_identity::config::{Item, Section};
 
-use super::{Environment, Project, limits};
+use super::{
+    Environment, Project, limits,
+    price::{self, Price},
+};
 #[cfg(feature = "bedrock")]
 use crate::extractor::bedrock::Region;
 #[cfg(feature = "vertex")]
@@ -117,8 +120,9 @@ impl ExtractorConfig {
         "bedrock",
     ];
 
-    /// Reads one table of `extractor`, and how much is asked; mistakes are noted in the document.
-    pub(super) fn read(item: &Item<'_, '_>) -> Option<(Self, Limits)> {
+    /// Reads one table of `extractor`, how much is asked, and what it costs; mistakes are noted in
+    /// the document.
+    pub(super) fn read(item: &Item<'_, '_>) -> Option<(Self, Limits, Option<Price>)> {
         let mut table = item.table()?;
         let kind = table.require("kind")?;
         let config = match kind.text()? {
@@ -183,8 +187,9 @@ impl ExtractorConfig {
             }
         };
         let limits = limits::read(&mut table);
+        let price = price::read(&mut table);
         table.finish();
-        config.map(|config| (config, limits))
+        config.map(|config| (config, limits, price))
     }
 
     /// What the extractor of this name presents to whoever is asked.

@@ -11,6 +11,7 @@ use super::{
     ConfigErrors, Environment,
     extractor::ExtractorConfig,
     pipeline::{Pipeline, check_name},
+    price::Price,
     worker::WorkerConfig,
 };
 use crate::worker::Limits;
@@ -31,6 +32,8 @@ pub struct Project {
     pub extractors: BTreeMap<String, ExtractorConfig>,
     /// How much a process asks each of them.
     pub limits: BTreeMap<String, Limits>,
+    /// What their providers take, where the file says so.
+    pub prices: BTreeMap<String, Price>,
     /// How a process works on reports, and ends.
     pub worker: WorkerConfig,
 }
@@ -85,7 +88,7 @@ impl Project {
         let document = Document::parse(text)?;
         let mut root = document.root();
         let sources = Sources::read(&mut root);
-        let (extractors, limits) = extractors(&mut root);
+        let extractors = extractors(&mut root);
         let worker = WorkerConfig::read(&mut root);
         let folder = file.parent().unwrap_or(Path::new(""));
         let pipelines = pipelines(&mut root, folder);
@@ -95,8 +98,9 @@ impl Project {
             file: file.to_owned(),
             sources,
             pipelines,
-            extractors,
-            limits,
+            extractors: extractors.configs,
+            limits: extractors.limits,
+            prices: extractors.prices,
             worker: worker.unwrap_or_default(),
         }))
     }
@@ -154,20 +158,31 @@ impl Project {
     }
 }
 
-/// The extractors by name, and how much each is asked.
-fn extractors(
-    root: &mut Section<'_, '_>,
-) -> (BTreeMap<String, ExtractorConfig>, BTreeMap<String, Limits>) {
+/// What the tables of the extractors say, by their names.
+#[derive(Default)]
+struct Extractors {
+    configs: BTreeMap<String, ExtractorConfig>,
+    limits: BTreeMap<String, Limits>,
+    prices: BTreeMap<String, Price>,
+}
+
+fn extractors(root: &mut Section<'_, '_>) -> Extractors {
+    let mut extractors = Extractors::default();
     let table = root.require("extractor").and_then(|item| item.table());
-    let entries = table.iter().flat_map(Section::entries);
-    let read = entries.filter_map(|(name, item)| {
+    for (name, item) in table.iter().flat_map(Section::entries) {
         if let Err(message) = check_name(name) {
             item.error(message);
         }
-        let (config, limits) = ExtractorConfig::read(&item)?;
-        Some(((name.to_owned(), config), (name.to_owned(), limits)))
-    });
-    read.unzip()
+        let Some((config, limits, price)) = ExtractorConfig::read(&item) else {
+            continue;
+        };
+        extractors.configs.insert(name.to_owned(), config);
+        extractors.limits.insert(name.to_owned(), limits);
+        extractors
+            .prices
+            .extend(price.map(|price| (name.to_owned(), price)));
+    }
+    extractors
 }
 
 fn pipelines(root: &mut Section<'_, '_>, folder: &Path) -> Vec<Pipeline> {

@@ -8,7 +8,7 @@ use fencepost_identity::key::{MappingDigest, ReportKey};
 use super::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
     Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held, Ingested,
-    Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
+    InputPage, Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
     PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
     ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
     lease::Hold,
@@ -223,6 +223,20 @@ impl<E: Engine> Store for Database<E> {
             limit,
         };
         self.engine.read(list).await
+    }
+
+    async fn inputs(
+        &self,
+        pipeline: String,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<InputPage, StoreError> {
+        let inputs = reading::Inputs {
+            pipeline,
+            after,
+            limit,
+        };
+        self.engine.read(inputs).await
     }
 
     async fn stats(&self) -> Result<Stats, StoreError> {

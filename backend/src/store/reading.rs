@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use fencepost_identity::key::{CallKey, LineageKey, MappingDigest, ReportKey, ResultKey};
 
 use super::{
-    AttemptView, Bindings, Corruption, Cursor, Filter, OpenReview, Page, Pause, ReportSummary,
-    ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError, VersionCount,
+    AttemptView, Bindings, Corruption, Cursor, Filter, InputPage, OpenReview, Page, Pause,
+    ReportSummary, ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError,
+    StoredInput, VersionCount,
     operation::{
         Reading, Sight, call_record, identity, links, now, read_pause, readable, version_status,
     },
@@ -22,6 +23,12 @@ use crate::{
 
 /// The most lines of a page.
 const PAGE_LENGTH_MAX: u32 = 500;
+
+/// The place before the newest report.
+const NEWEST: Cursor = Cursor {
+    at: UnixMillis::new(i64::MAX),
+    key: ReportKey::from_bytes([0xff; 32]),
+};
 
 /// A report, with what hangs on it.
 pub(super) struct Report(pub(super) ReportKey);
@@ -200,11 +207,7 @@ impl Reading for List {
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Page, StoreError> {
         let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
-        let beginning = Cursor {
-            at: UnixMillis::new(i64::MAX),
-            key: ReportKey::from_bytes([0xff; 32]),
-        };
-        let after = self.after.unwrap_or(beginning);
+        let after = self.after.unwrap_or(NEWEST);
         let list = statement(sql::LIST)
             .bind(self.filter.state.map(|state| state.as_str()))
             .bind(&self.filter.tenant)
@@ -262,6 +265,42 @@ fn place(row: &AnyRow, sorted_by: &'static str) -> Result<Cursor, StoreError> {
     Ok(Cursor {
         at: row.time(sorted_by)?,
         key: row.digest("report.report_key", ReportKey::from_bytes)?,
+    })
+}
+
+/// A page of what a pipeline's reports have a model asked about.
+pub(super) struct Inputs {
+    pub(super) pipeline: String,
+    pub(super) after: Option<Cursor>,
+    pub(super) limit: u32,
+}
+
+#[async_trait]
+impl Reading for Inputs {
+    type Found = InputPage;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<InputPage, StoreError> {
+        let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
+        let after = self.after.unwrap_or(NEWEST);
+        let inputs = statement(sql::INPUTS)
+            .bind(&self.pipeline)
+            .bind(after.at.get())
+            .bind(after.key.as_bytes())
+            .bind(i64::from(limit) + 1);
+        let rows = session.rows(inputs).await?;
+        let page = page(rows, limit, "report.received_ms", stored_input)?;
+        Ok(InputPage {
+            inputs: page.read,
+            unreadable: page.unreadable,
+            next: page.next,
+        })
+    }
+}
+
+fn stored_input(row: &Row<'_>) -> Result<StoredInput, StoreError> {
+    Ok(StoredInput {
+        key: row.digest("report.report_key", ReportKey::from_bytes)?,
+        input: row.bytes("report.input")?,
     })
 }
 

@@ -193,6 +193,36 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+/// What a report has a model asked about.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredInput {
+    /// The report.
+    pub key: ReportKey,
+    /// Canonical JSON; never empty.
+    pub input: Vec<u8>,
+}
+
+impl fmt::Debug for StoredInput {
+    /// Leaves the input out: it is the text of the report.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredInput")
+            .field("key", &self.key)
+            .field("input_bytes", &self.input.len())
+            .finish()
+    }
+}
+
+/// A page of inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputPage {
+    /// The inputs, those of the newest reports first.
+    pub inputs: Vec<StoredInput>,
+    /// Rows that can't be understood, left out of `inputs`.
+    pub unreadable: Vec<Corruption>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
 /// A report that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenReview {

@@ -119,6 +119,19 @@ impl Limiter {
         })
     }
 
+    /// A permit, as soon as one may be had. For who asks without a herald.
+    pub(super) async fn in_turn(self: &Arc<Self>, timer: &dyn Timer) -> Permit {
+        loop {
+            if let Some(permit) = self.admit(timer.now()) {
+                return permit;
+            }
+            match self.until_next(timer.now()) {
+                Some(wait) => timer.sleep(wait).await,
+                None => self.wake.notified().await,
+            }
+        }
+    }
+
     /// Wakes one who was turned away each time that the rate allows another call. It never ends.
     pub(super) async fn herald(&self, timer: &dyn Timer) {
         loop {

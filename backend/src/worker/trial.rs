@@ -71,8 +71,10 @@ impl Pipeline {
         }))
     }
 
-    /// Asks it once, as a worker does, and judges the answer.
+    /// Asks it once, as a worker does and as soon as the limits allow, and judges the answer.
     pub async fn try_out(&self, question: &Question<'_>) -> Trial {
+        let mut permit = self.limiter.in_turn(&TokioTimer).await;
+        permit.begin();
         match self.call(question, &TokioTimer).await {
             (Ok(draft), took) => {
                 let judgement = self.judge.judge(Answer {

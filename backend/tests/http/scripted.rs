@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Content, Cursor,
     Decided, Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held,
-    Ingested, Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
-    PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
+    Ingested, InputPage, Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause,
+    Paused, PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
     ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled, VersionKind,
 };
 use fencepost_identity::key::{MappingDigest, ReportKey};
@@ -144,6 +144,10 @@ impl Store for Scripted {
             unreadable: Vec::new(),
             next: None,
         })
+    }
+
+    async fn inputs(&self, _: String, _: Option<Cursor>, _: u32) -> Result<InputPage, StoreError> {
+        unreachable!("no router asks for this")
     }
 
     async fn stats(&self) -> Result<Stats, StoreError> {

@@ -137,3 +137,53 @@ pub(crate) async fn an_unknown_report_is_not_there(db: &impl Database) {
     assert_eq!(report(1).mapping_digest, mapping(1));
     store.ready().await.unwrap();
 }
+
+pub(crate) async fn inputs_are_paged_newest_first_and_none_is_empty(db: &impl Database) {
+    let store = db.store();
+    for n in 0..7 {
+        let mut report = report(n);
+        report.input = format!(r#"{{"text":"{n}"}}"#).into_bytes();
+        store.ingest(report).await.unwrap();
+        let of_report = format!("report_key = {}", db.bytes(key(n)));
+        let received = 1_000 + i64::from(n / 3);
+        let received = format!("UPDATE report SET received_ms = {received} WHERE {of_report}");
+        db.execute(&received).await;
+    }
+    let mut elsewhere = report(7);
+    elsewhere.pipeline = "other".to_owned();
+    store.ingest(elsewhere).await.unwrap();
+    store.erase(key(1), "kim".to_owned()).await.unwrap();
+    let (empty, of_report) = (db.bytes(""), db.bytes(key(5)));
+    db.execute(&format!(
+        "UPDATE report SET input = {empty} WHERE report_key = {of_report}"
+    ))
+    .await;
+    let mut expected: Vec<_> = [0, 2, 3, 4, 6].map(|n| (n / 3, key(n), n)).into();
+    expected.sort_by(|a, b| b.cmp(a));
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(_, key, n)| (key, format!(r#"{{"text":"{n}"}}"#).into_bytes()))
+        .collect();
+    let before = db.contents().await;
+    for limit in [1, 2, 5, 100] {
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = store.inputs("moderation".to_owned(), cursor, limit);
+            let page = page.await.unwrap();
+            assert_eq!(page.unreadable, []);
+            seen.extend(
+                page.inputs
+                    .into_iter()
+                    .map(|input| (input.key, input.input)),
+            );
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, expected, "{limit} per page");
+    }
+    let none = store.inputs("nothing".to_owned(), None, 5).await.unwrap();
+    assert_eq!((none.inputs, none.next), (Vec::new(), None));
+    assert_eq!(db.contents().await, before);
+}

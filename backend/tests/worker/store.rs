@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use fencepost::store::{
     AttemptView, Backup, Bindings, Bound, Claim, ClaimRequest, Commit, Commitment, Cursor, Decided,
     Decision, Emptied, Erasure, ExpiredAnswer, ExpiredAnswers, Fetched, Filter, Held, Ingested,
-    Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
+    InputPage, Keeping, KeptInput, KeptPlace, LastAnswer, Lease, NewReport, Page, Pause, Paused,
     PipelineVersions, RawAnswer, Rebound, Rejected, Rejection, Release, Released, Replayed,
     ReportView, Resumed, ReviewPage, Stats, Store, StoreError, Subject, Unsettled,
 };
@@ -209,6 +209,15 @@ impl Store for Failing {
         limit: u32,
     ) -> Result<Page, StoreError> {
         self.inner.list(filter, after, limit).await
+    }
+
+    async fn inputs(
+        &self,
+        pipeline: String,
+        after: Option<Cursor>,
+        limit: u32,
+    ) -> Result<InputPage, StoreError> {
+        self.inner.inputs(pipeline, after, limit).await
     }
 
     async fn stats(&self) -> Result<Stats, StoreError> {

@@ -51,6 +51,16 @@ pub(in crate::store) const LIST: &str = concat!(
  LIMIT $6"
 );
 
+/// The inputs of a page of a pipeline's reports, the newest first, after the place ($2, $3). Left
+/// out are those that have none: erased ones, and those whose input was not there yet.
+pub(in crate::store) const INPUTS: &str = r#"
+SELECT report_key AS "report.report_key", received_ms AS "report.received_ms",
+       input AS "report.input"
+  FROM report
+ WHERE pipeline = $1 AND length(input) > 0 AND (received_ms, report_key) < ($2, $3)
+ ORDER BY received_ms DESC, report_key DESC
+ LIMIT $4"#;
+
 /// A page of the reports that wait for a person, the one that waits longest first, after the place
 /// ($1, $2).
 pub(in crate::store) const OPEN_REVIEWS: &str = concat!(
@@ -128,6 +138,7 @@ SELECT kind AS "version_binding.kind", pipeline AS "version_binding.pipeline",
 pub(super) const READING: &[&str] = &[
     REPORT,
     LIST,
+    INPUTS,
     OPEN_REVIEWS,
     INPUT,
     ATTEMPTS,
