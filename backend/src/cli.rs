@@ -61,7 +61,7 @@ enum Command {
     /// Judge a report's kept answer again, by its pipeline as it is now and without a call. Under a
     /// new classifier_version: have a worker ask the model again, once per version.
     Replay(replay::Replay),
-    /// Ask several extractors about the same stored reports, store nothing, and say how they differ.
+    /// Ask several extractors about the same stored reports, and store nothing of it.
     Compare(compare::Compare),
     /// Empty a report, or all of a tenant, of everything that it says; its key stays.
     Erase(people::Erase),

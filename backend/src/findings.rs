@@ -57,12 +57,12 @@ impl FindingsRules {
         self.collapse(&examined).map_err(Unfit::Json)
     }
 
-    /// The fingerprint of each finding in a list, in its order, to compare lists by: what is missing
-    /// or wrong has no part in it.
+    /// The fingerprint of each finding in a list, in its order, to compare lists by: what is
+    /// missing or wrong has no part in it.
     ///
     /// # Errors
     /// [`UnreadableInput`]
-    pub fn fingerprints(
+    pub fn marks(
         &self,
         answer: &Value<'_>,
         input: &[u8],

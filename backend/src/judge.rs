@@ -28,7 +28,7 @@ pub enum Kind {
     /// One record.
     Classification,
     /// A list, each entry of which has a key of its own.
-    Findings(FindingsRules),
+    Findings(Box<FindingsRules>),
 }
 
 impl Kind {
@@ -84,8 +84,8 @@ pub enum Judgement {
     },
     /// It is not taken.
     Invalid {
-        /// One of the three kinds; or `invalid_request`, where the report's input is what nothing can
-        /// be held against.
+        /// One of the three kinds; or `invalid_request`, where the report's input is what nothing
+        /// can be held against.
         outcome: AttemptOutcome,
         /// Places and rules, never a text of it.
         reason: String,
@@ -179,7 +179,7 @@ impl Judge {
     pub fn marks(&self, value: &json::Value<'_>, input: &[u8]) -> Option<Vec<Vec<String>>> {
         match &self.kind {
             Kind::Classification => None,
-            Kind::Findings(rules) => rules.fingerprints(value, input).ok(),
+            Kind::Findings(rules) => rules.marks(value, input).ok(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the edge forwards: identity and immutable input, signed.
+//! What the edge forwards: identity and immutable input, or identity and links alone where the
+//! backend fetches the content; signed.
 //!
 //! Nothing else of a delivery goes on: no signature header, no delivery id, no send time, no other
 //! part of the payload. The backend trusts nothing in it that it can derive itself.

@@ -88,6 +88,10 @@ async fn the_edge_forwards_identity_key_and_routing_and_nothing_of_the_content()
     assert!(marks.len() > 300, "{} marks", marks.len());
     stack.deliver(&delivery(&payload)).await.assert_accepted();
     stack.settle().await;
+    // What is ignored leaves a line in the edge's log.
+    let mut ignored = payload.clone();
+    ignored["action"] = "closed".into();
+    assert_eq!(stack.deliver(&delivery(&ignored)).await.status, 200);
 
     let request = stack.wire.requests().pop().unwrap();
     let envelope: Value = serde_json::from_slice(&request.body).unwrap();

@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fencepost_identity::config::{Document, Fetch, Handshake, Secrets, Section, Source, Sources};
+use fencepost_identity::config::{
+    Document, Fetch, Handshake, InputForm, Secrets, Section, Source, Sources,
+};
 
 use super::{
     ConfigErrors, Environment,
@@ -225,5 +227,8 @@ fn revisions(root: &mut Section<'_, '_>, sources: &Sources, pipelines: &[Pipelin
 
 /// Whether the input of a source's reports has a member of this name.
 fn brings(source: &Source, name: &str) -> bool {
-    source.input.iter().any(|(member, _)| member == name)
+    match &source.input {
+        InputForm::Forwarded(members) => members.iter().any(|(member, _)| member == name),
+        InputForm::Reference(fetch) => fetch.name == name,
+    }
 }

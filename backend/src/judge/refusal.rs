@@ -34,8 +34,8 @@ impl Refusal {
 }
 
 impl Judge {
-    /// Why nobody is asked about an input: it is longer than a model is shown, or no answer could be
-    /// held against it.
+    /// Why nobody is asked about an input: it is longer than a model is shown, or no answer could
+    /// be held against it.
     #[must_use]
     pub fn refuse(&self, input: &[u8]) -> Option<Refusal> {
         if let Some(reason) = self.policy.too_long(input) {

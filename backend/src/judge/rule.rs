@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::Kind;
 use crate::schema::ValidReport;
 
-/// One entry of `review_when`: a member of the value or of a finding, and what makes it a person's matter.
+/// One entry of `review_when`: a member of the value or of a finding, and what makes it a person's
+/// matter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Which member.
@@ -28,8 +29,8 @@ pub enum Test {
     Above(f64),
 }
 
-/// The first rule that holds, in the order of the pipeline: for the value, or for one finding of its
-/// list.
+/// The first rule that holds, in the order of the pipeline: for the value, or for one finding of
+/// its list.
 pub(super) fn first_that_holds<'r>(
     rules: &'r [Rule],
     kind: &Kind,

@@ -56,13 +56,13 @@ async fn a_payload_is_tried_with_what_is_fetched() {
     let place = referring(&server);
     let ran = tried(&place, &payload(&place), &["--json"]);
     let walk = ran.json();
-    assert_eq!(walk["end"]["would"], "commit", "{walk}");
+    assert_eq!(walk["call"]["outcome"], "committed", "{walk}");
     assert_eq!(walk["call"]["provider"], "baseline");
     assert!(
         walk["question"]["user"]
             .as_str()
             .unwrap()
-            .contains("thank you")
+            .contains("content-canary")
     );
     assert!(walk["report"]["input_hash"].is_string(), "{walk}");
     let requests = server.requests();
@@ -125,7 +125,7 @@ async fn a_token_that_is_missing_is_told_with_its_source() {
     fs::write(&file, format!("{TOKEN}\n")).unwrap();
     let place = place.with("CONTENT_TOKEN_FILE", file.to_str().unwrap());
     let ran = tried(&place, &payload(&place), &["--json"]);
-    assert_eq!(ran.json()["end"]["would"], "commit");
+    assert_eq!(ran.json()["call"]["outcome"], "committed");
     // It can be paused by its name, and one that nothing presents can't.
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     let pause = |name: &str| place.run(&["pause", "--credential", name]);

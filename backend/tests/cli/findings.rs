@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use fencepost::{
     report::{Finding, Nonce, WorkerId},
     store::{
-        self, Claim, ClaimRequest, Commitment, CredentialName, NewReport, PipelineTerms, Store,
+        self, Claim, ClaimRequest, Commitment, CredentialName, NewInput, NewReport, PipelineTerms,
+        Store,
     },
 };
 use fencepost_identity::{
@@ -24,8 +25,10 @@ async fn listed(store: &dyn Store, revision: u64, rules: &[&str]) -> ReportKey {
             report_id: ReportId::new("7").unwrap(),
             version: Version::Revision(Revision::new(revision).unwrap()),
         },
-        input_hash: InputHash::from_bytes([1; 32]),
-        input: b"{}".to_vec(),
+        input: Some(NewInput {
+            canonical: b"{}".to_vec(),
+            hash: InputHash::from_bytes([1; 32]),
+        }),
         links: Vec::new(),
         source: "pulls".to_owned(),
         mapping_digest: MappingDigest::from_bytes([1; 32]),
@@ -46,6 +49,7 @@ async fn listed(store: &dyn Store, revision: u64, rules: &[&str]) -> ReportKey {
             max_attempts: 3,
             max_elapsed: Duration::from_secs(600),
             credential: CredentialName::new("MODEL_KEY"),
+            fetched_with: Vec::new(),
         }],
     };
     let Claim::Granted(grant) = store.claim(request).await.unwrap() else {

@@ -35,7 +35,7 @@ fn judge() -> Judge {
         key: vec![KeyField::Rule, KeyField::SourceLine],
     };
     Judge {
-        kind: Kind::Findings(rules),
+        kind: Kind::Findings(Box::new(rules)),
         schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
         prompt: "Find it.".to_owned(),
         policy: Policy::default(),

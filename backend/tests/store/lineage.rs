@@ -6,12 +6,12 @@ use fencepost::{
 };
 use fencepost_identity::{
     identity::{Identity, Revision, Tenant, Version},
-    key::{InputHash, LineageKey, ReportKey},
+    key::{LineageKey, ReportKey},
 };
 
 use super::{
     findings::{found, list_of},
-    fixture::{Database, grant, identity, report},
+    fixture::{Database, grant, identity, input, report},
 };
 
 /// Revision `revision` of thing 1, in an order or without.
@@ -21,7 +21,7 @@ fn version(revision: u64, order: Option<&str>) -> NewReport {
             version: Version::Revision(Revision::new(revision).unwrap()),
             ..identity(1)
         },
-        input_hash: InputHash::from_bytes([u8::try_from(revision).unwrap(); 32]),
+        input: Some(input("text", u8::try_from(revision).unwrap())),
         order: order.map(str::to_owned),
         ..report(1)
     }

@@ -1,7 +1,7 @@
 //! Another provider: what a changed extractor is asked about, and what it leaves alone. The real
 //! worker asks real servers; only their models are scripted.
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
 
 use fencepost::{
     clock::UnixMillis,
@@ -9,7 +9,7 @@ use fencepost::{
         BaseUrl, Settings,
         openai::{Api, OpenAi},
     },
-    judge::Judge,
+    judge::{Judge, Kind},
     policy::Policy,
     report::WorkerId,
     retry::Backoff,
@@ -44,6 +44,7 @@ fn pipeline(model: &ModelServer, version: &str, digest: u8) -> Pipeline {
             schema_digest: [9; 32],
         },
         judge: Judge {
+            kind: Kind::Classification,
             schema: Arc::new(Schema::compile(SCHEMA.as_bytes()).unwrap()),
             prompt: "Classify it.".to_owned(),
             policy: Policy::default(),
@@ -57,6 +58,7 @@ fn pipeline(model: &ModelServer, version: &str, digest: u8) -> Pipeline {
         call_timeout: Duration::from_secs(45),
         max_elapsed: Duration::from_secs(24 * 60 * 60),
         keep: Keep::Raw,
+        sources: BTreeMap::new(),
     }
 }
 
@@ -92,7 +94,7 @@ async fn work(db: &impl Database, pipeline: Pipeline) -> Vec<Step> {
 /// The report number `n`, of which a person need not see anything.
 fn report(n: u32) -> NewReport {
     NewReport {
-        input: format!(r#"{{"text":"report {n}"}}"#).into_bytes(),
+        input: Some(fixture::input(&format!(r#"{{"text":"report {n}"}}"#), 1)),
         ..fixture::report(n)
     }
 }

@@ -6,7 +6,7 @@ use fencepost::{
 };
 
 use super::fixture::{
-    Database, grant, identity, ingest, key, mapping, report, report_with_content, value,
+    Database, grant, identity, ingest, input, key, mapping, report, report_with_content, value,
     value_for_review,
 };
 
@@ -142,7 +142,7 @@ pub(crate) async fn inputs_are_paged_newest_first_and_none_is_empty(db: &impl Da
     let store = db.store();
     for n in 0..7 {
         let mut report = report(n);
-        report.input = format!(r#"{{"text":"{n}"}}"#).into_bytes();
+        report.input = Some(input(&format!(r#"{{"text":"{n}"}}"#), 1));
         store.ingest(report).await.unwrap();
         let of_report = format!("report_key = {}", db.bytes(key(n)));
         let received = 1_000 + i64::from(n / 3);

@@ -37,7 +37,7 @@ async fn rig() -> Rig {
     };
     let mut rig = Rig::new().await;
     let judge = &mut rig.pipeline.judge;
-    judge.kind = Kind::Findings(rules);
+    judge.kind = Kind::Findings(Box::new(rules));
     judge.schema = Schema::compile(SCHEMA.as_bytes()).unwrap().into();
     judge.review_when.clear();
     rig

@@ -27,7 +27,9 @@ pub(super) fn kind(table: &mut Section<'_, '_>, schema: Option<&Schema>) -> Opti
             }
             Some(Kind::Classification)
         }
-        "findings" => read(&kind, rules.as_ref(), schema).map(Kind::Findings),
+        "findings" => {
+            read(&kind, rules.as_ref(), schema).map(|rules| Kind::Findings(Box::new(rules)))
+        }
         _ => {
             kind.error("this kind is not known; there are `classification` and `findings`");
             None

@@ -79,7 +79,7 @@ fn rules(text: &str) -> FindingsRules {
     let Kind::Findings(rules) = &project.pipelines[0].kind else {
         panic!("{:?}", project.pipelines)
     };
-    rules.clone()
+    (**rules).clone()
 }
 
 #[test]

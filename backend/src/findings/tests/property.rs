@@ -55,8 +55,8 @@ proptest! {
         let input = input_of(&diff);
         let read = rules().read(&answer, &input);
         let parsed = json::parse(answer.as_bytes()).unwrap();
-        let prints = rules().fingerprints(&parsed, &input);
-        prop_assert!(read.is_err() || prints.is_ok_and(|prints| prints.len() == findings.len()));
+        let marks = rules().marks(&parsed, &input);
+        prop_assert!(read.is_err() || marks.is_ok_and(|marks| marks.len() == findings.len()));
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn every_way_to_be_nowhere_is_told_by_its_place() {
         ),
     ] {
         let expected = format!("the answer's /findings/0/{expected}");
-        assert_eq!(told(&[finding.clone()]), expected, "{finding}");
+        assert_eq!(told(std::slice::from_ref(&finding)), expected, "{finding}");
     }
     for end_line in [Value::Null, json!(11), json!(13)] {
         assert!(read(&[with(good.clone(), "end_line", end_line)]).is_ok());

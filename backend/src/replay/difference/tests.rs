@@ -34,7 +34,7 @@ fn of_findings(then: &str, now: &str) -> Vec<String> {
         location: None,
         key: vec![KeyField::Rule],
     };
-    let judge = judge(Kind::Findings(rules));
+    let judge = judge(Kind::Findings(Box::new(rules)));
     lines(&super::between(&judge, b"{}", Some(then), now).unwrap())
 }
 

@@ -77,7 +77,7 @@ pub(in crate::store) const OPEN_REVIEWS: &str = concat!(
  LIMIT $3"#
 );
 
-/// What a report is about; nothing once it was erased.
+/// What a report is about: empty once it was erased, and until it was fetched. No fence: a look.
 pub(in crate::store) const INPUT: &str = r#"
 SELECT input AS "report.input" FROM report WHERE report_key = $1"#;
 

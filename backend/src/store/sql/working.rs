@@ -148,10 +148,6 @@ pub(in crate::store) const KEEP_INPUT: &str = concat!(
     ")"
 );
 
-/// The input of a report. No fence: a look, while the report is locked.
-pub(in crate::store) const INPUT: &str = r#"
-SELECT input AS "report.input" FROM report WHERE report_key = $1"#;
-
 /// Keeps an answer. Claim fence: token and nonce.
 pub(in crate::store) const STORE_RAW: &str = concat!(
     "UPDATE attempt SET raw = $6, raw_call_key = $7, provider = $8, model = $9, request_id = $10,
@@ -191,7 +187,6 @@ pub(super) const WORKING: &[&str] = &[
     HELD_JOB,
     HEARTBEAT,
     KEEP_INPUT,
-    INPUT,
     STORE_RAW,
     DIAGNOSE,
 ];

@@ -241,7 +241,11 @@ impl Asked {
             ),
             Self::Findings => {
                 let critical = rule("/severity", Test::Is(json!("high")));
-                (FINDINGS, Kind::Findings(findings_rules()), vec![critical])
+                (
+                    FINDINGS,
+                    Kind::Findings(Box::new(findings_rules())),
+                    vec![critical],
+                )
             }
             Self::Free => (FREE, Kind::Classification, Vec::new()),
         }

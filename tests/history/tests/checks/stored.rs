@@ -163,8 +163,8 @@ fn results(sql: &mut String, history: &History, blob: Blob) {
             "INSERT INTO result (result_key, report_key, schema_version, value, token,
                                  attempt_number, candidate_attempt, status, created_ms,
                                  updated_ms, thing_key)
-             VALUES ({result}, {key}, '{schema}', {value}, {token}, {attempt}, {candidate}, '{status}',
-                     1, {at}, {thing});"
+             VALUES ({result}, {key}, '{schema}', {value}, {token}, {attempt}, {candidate},
+                     '{status}', 1, {at}, {thing});"
         )
         .unwrap();
     }
@@ -193,9 +193,9 @@ fn findings(sql: &mut String, history: &History, blob: Blob) {
         };
         writeln!(
             sql,
-            "INSERT INTO finding (finding_key, result_key, report_key, lineage_key, position, value,
-                                  collapsed, status, token, attempt_number, created_ms, updated_ms,
-                                  withdrawn_ms)
+            "INSERT INTO finding (finding_key, result_key, report_key, lineage_key, position,
+                                  value, collapsed, status, token, attempt_number,
+                                  created_ms, updated_ms, withdrawn_ms)
              VALUES ({key}, {result}, {report}, {key}, {position}, '{value}', {collapsed},
                      '{status}', 1, {attempt}, 1, 1, {withdrawn});"
         )
