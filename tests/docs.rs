@@ -54,7 +54,9 @@ fn checkout() -> Project {
     fs::create_dir(&bin).unwrap();
     symlink(Program::Backend.path(), bin.join("fencepost")).unwrap();
     symlink(Program::Host.path(), bin.join("fencepost-edge")).unwrap();
-    symlink(workspace().join("samples"), project.path("samples")).unwrap();
+    for name in ["samples", "examples"] {
+        symlink(workspace().join(name), project.path(name)).unwrap();
+    }
     for name in ["fencepost.toml", "spin.toml"] {
         fs::copy(workspace().join(name), project.path(name)).unwrap();
     }

@@ -75,6 +75,8 @@ pub fn workspace() -> PathBuf {
 pub struct Project {
     folder: TempDir,
     database: Database,
+    /// Variables and secrets of sources that a test has added.
+    pasted: Vec<(String, String)>,
 }
 
 impl Project {
@@ -102,7 +104,11 @@ impl Project {
     }
 
     fn fill(folder: TempDir, database: Database) -> Self {
-        let project = Self { folder, database };
+        let project = Self {
+            folder,
+            database,
+            pasted: Vec::new(),
+        };
         let config = read(&workspace().join("fencepost.toml")) + NOTES;
         let tables: Table = config.parse().unwrap();
         for pipeline in tables["pipeline"].as_table().unwrap().values() {
@@ -166,6 +172,19 @@ impl Project {
         fs::write(self.path("fencepost.toml"), config + text).unwrap();
     }
 
+    /// Adds a source, in the manifest the variable of its secret, in both places, and the secret to
+    /// the environment.
+    ///
+    /// # Panics
+    /// When they can't be written.
+    pub fn paste(&mut self, source: &str, variable: &str, secret: &str) {
+        self.extend_config(&format!("\n{source}"));
+        let manifest = read(&self.path("spin.toml")).parse().unwrap();
+        let manifest = with_secret(manifest, variable);
+        fs::write(self.path("spin.toml"), manifest.to_string()).unwrap();
+        self.pasted.push((variable.to_owned(), secret.to_owned()));
+    }
+
     /// The database.
     #[must_use]
     pub fn database(&self) -> &Database {
@@ -212,7 +231,9 @@ impl Project {
         command.env("FENCEPOST_EDGE_SECRET", EDGE_SECRET);
         command.env("FENCEPOST_ADMIN_TOKEN", ADMIN_TOKEN);
         command.env("FENCEPOST_LOG", "json");
-        for (name, value) in VARIABLES {
+        let pasted = self.pasted.iter();
+        let pasted = pasted.map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in VARIABLES.into_iter().chain(pasted) {
             command.env(
                 format!("SPIN_VARIABLE_{}", name.to_ascii_uppercase()),
                 value,
@@ -256,22 +277,24 @@ fn folder() -> TempDir {
 }
 
 /// The manifest, with the variables of the tests' own source.
-fn manifest(mut manifest: Table) -> Table {
-    let own = ["notes_secret", "notes_old_secret"];
+fn manifest(manifest: Table) -> Table {
+    ["notes_secret", "notes_old_secret"]
+        .into_iter()
+        .fold(manifest, with_secret)
+}
+
+/// The manifest with one more secret, declared and passed on.
+fn with_secret(mut manifest: Table, name: &str) -> Table {
+    let secret = Table::from_iter([
+        ("required".to_owned(), Value::Boolean(true)),
+        ("secret".to_owned(), Value::Boolean(true)),
+    ]);
     let variables = manifest["variables"].as_table_mut().unwrap();
-    for name in own {
-        let secret = Table::from_iter([
-            ("required".to_owned(), Value::Boolean(true)),
-            ("secret".to_owned(), Value::Boolean(true)),
-        ]);
-        variables.insert(name.to_owned(), Value::Table(secret));
-    }
+    variables.insert(name.to_owned(), Value::Table(secret));
     let components = manifest["component"].as_table_mut().unwrap();
     for (_, component) in components.iter_mut() {
         let variables = component["variables"].as_table_mut().unwrap();
-        for name in own {
-            variables.insert(name.to_owned(), Value::String(format!("{{{{ {name} }}}}")));
-        }
+        variables.insert(name.to_owned(), Value::String(format!("{{{{ {name} }}}}")));
     }
     manifest
 }

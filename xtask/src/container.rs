@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path, programs: &Programs) -> Result<Ran> {
 /// A report, taken in before a restart, is a duplicate after it.
 fn try_out(engine: &Engine, root: &Path, programs: &Programs, folder: &Path) -> Result<()> {
     let events = Events::new()?;
-    let secrets = Secrets::new()?;
+    let secrets = Secrets::of(root)?;
     let (container, [ingest, admin]) = start(engine, folder, &secrets, &events)?;
     ensure!(
         container.exec(&["id", "-u"])? == USER,
@@ -64,16 +64,17 @@ fn try_out(engine: &Engine, root: &Path, programs: &Programs, folder: &Path) -> 
         &events,
     )?;
     let courier = Courier {
-        root,
+        project: root,
         programs,
         secrets: &secrets,
         edge: &edge.url,
     };
+    // The image has the shipped configuration, without the sources of examples/.
     let sample = deliver::samples(root)?
         .into_iter()
-        .next()
+        .find(|sample| sample.source == "github-comments")
         .context("there is a sample")?
-        .parcel(root)?;
+        .parcel()?;
     let before = courier.deliver(&sample)?;
     ensure!(
         before.accepted == 1,

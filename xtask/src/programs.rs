@@ -109,12 +109,12 @@ fn executable(messages: &str, program: &str) -> Option<PathBuf> {
 }
 
 impl Programs {
-    /// `fencepost` with the configuration of the workspace.
-    pub(crate) fn fencepost(&self, root: &Path) -> Command {
+    /// `fencepost` with the configuration in this folder.
+    pub(crate) fn fencepost(&self, project: &Path) -> Command {
         let mut command = Command::new(&self.backend);
         command
-            .current_dir(root)
-            .env("FENCEPOST_CONFIG", root.join("fencepost.toml"));
+            .current_dir(project)
+            .env("FENCEPOST_CONFIG", project.join("fencepost.toml"));
         command
     }
 }

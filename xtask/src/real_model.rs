@@ -46,7 +46,7 @@ pub(crate) fn run(root: &Path, programs: &Programs, model: Model) -> Result<()> 
 
 fn prove(root: &Path, programs: &Programs, running: &Running, events: &Events) -> Result<()> {
     let server = running.model.as_ref().context("the model runs")?;
-    let courier = running.courier(root, programs);
+    let courier = running.courier(programs);
     let admin = running.admin();
     let mut keys = up::prove(root, programs, running, events)?;
 
@@ -80,7 +80,7 @@ fn prove(root: &Path, programs: &Programs, running: &Running, events: &Events) -
             stories.push(Story::read(&delivered.parcel.label, &story)?);
         }
     }
-    // The others are GitHub's samples.
+    // The others are the samples.
     for (key, story) in &after {
         stories.push(Story::read(&format!("sample {}", short(key)), story)?);
     }
@@ -125,7 +125,7 @@ fn deliver_again<'a>(
     known: &BTreeSet<String>,
 ) -> Result<()> {
     let samples = deliver::samples(root)?;
-    let samples = samples.iter().map(|sample| sample.parcel(root));
+    let samples = samples.iter().map(|sample| sample.parcel());
     let samples = samples.collect::<Result<Vec<_>>>()?;
     for parcel in samples.iter().chain(delivered.map(|it| &it.parcel)) {
         let answers = courier.deliver(parcel)?;

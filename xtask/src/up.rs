@@ -3,6 +3,8 @@
 pub(crate) mod admin;
 pub(crate) mod children;
 pub(crate) mod deliver;
+mod manifest;
+mod project;
 pub(crate) mod stage;
 mod table;
 
@@ -40,7 +42,7 @@ pub(crate) enum Then {
 
 /// Who is asked about the reports.
 pub(crate) enum Extractor {
-    /// The one that the shipped configuration names.
+    /// The one that each pipeline's shipped configuration names.
     Baseline,
     Model(Model),
 }
@@ -63,7 +65,6 @@ pub(crate) struct Running {
     secrets: Secrets,
     /// The configuration, database and logs of this run.
     pub(crate) folder: PathBuf,
-    configuration: PathBuf,
 }
 
 /// Starts, delivers, proves, and says where to look.
@@ -109,23 +110,20 @@ pub(crate) fn start(
         (None, Runner::Spin(_)) => free(SocketAddr::from((Ipv4Addr::LOCALHOST, 3000)))?,
     };
     let folder = new_folder(root, "up")?;
-    let secrets = Secrets::new()?;
     let addresses = (port(8080)?, port(8081)?);
-    let shipped = root.join("fencepost.toml");
+    let configuration = project::configuration(root)?;
     let (model, configuration) = match &options.extractor {
-        Extractor::Baseline => (None, shipped),
+        Extractor::Baseline => (None, configuration),
         Extractor::Model(model) => {
             let server = Server::start(model, port(8082)?, &folder, events)?;
             println!("model: {} answers questions", server.base_url());
-            let text = fs::read_to_string(shipped)?;
-            let text = model::configuration(&text, root, &server.base_url())?;
-            let file = folder.join("fencepost.toml");
-            fs::write(&file, text)?;
-            (Some(server), file)
+            let asking = model::configuration(&configuration, &server.base_url())?;
+            (Some(server), asking)
         }
     };
-    let mut fencepost = programs.fencepost(root);
-    fencepost.env("FENCEPOST_CONFIG", &configuration);
+    project::write(root, &folder, &configuration)?;
+    let secrets = Secrets::of(&folder)?;
+    let fencepost = programs.fencepost(&folder);
     let backend = Backend::start(fencepost, &folder, &secrets, addresses, events)?;
     println!(
         "backend: {} takes reports in, {} answers questions",
@@ -134,7 +132,7 @@ pub(crate) fn start(
     let target = (backend.ingest.as_str(), listen);
     let edge = Edge::start(
         &runner,
-        (root, programs),
+        (&folder, programs),
         (&folder, &secrets),
         target,
         events,
@@ -150,15 +148,14 @@ pub(crate) fn start(
         model,
         secrets,
         folder,
-        configuration,
     })
 }
 
 impl Running {
     /// Delivers to its edge.
-    pub(crate) fn courier<'a>(&'a self, root: &'a Path, programs: &'a Programs) -> Courier<'a> {
+    pub(crate) fn courier<'a>(&'a self, programs: &'a Programs) -> Courier<'a> {
         Courier {
-            root,
+            project: &self.folder,
             programs,
             secrets: &self.secrets,
             edge: &self.edge.url,
@@ -207,14 +204,14 @@ pub(crate) fn prove(
     running: &Running,
     events: &Events,
 ) -> Result<BTreeSet<String>> {
-    let courier = running.courier(root, programs);
+    let courier = running.courier(programs);
     println!(
         "Delivering each sample ten times at once, and once more with other headers and bytes"
     );
     let samples = deliver::samples(root)?;
     let mut delivered = Vec::new();
     for sample in &samples {
-        delivered.push((sample, courier.deliver(&sample.parcel(root)?)?));
+        delivered.push((sample, courier.deliver(&sample.parcel()?)?));
     }
     let keys: BTreeSet<String> = delivered
         .iter()
@@ -255,7 +252,7 @@ fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
         .map(Report::extractions)
         .sum::<Result<u64>>()?;
     Ok(Row {
-        label: sample.file.clone(),
+        label: sample.label.clone(),
         deliveries: answers.deliveries,
         accepted: answers.accepted,
         duplicates: answers.duplicates,
@@ -268,7 +265,7 @@ fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
 
 /// `reports` are those that no earlier sample had become.
 fn judge(sample: &Sample, answers: &Answers, reports: &[Report], attempts_max: u64) -> Result<()> {
-    let file = &sample.file;
+    let file = &sample.label;
     let all = answers.deliveries;
     let (accepted, duplicates, ignored) = (answers.accepted, answers.duplicates, answers.ignored);
     let expected = match sample.becomes {
@@ -311,7 +308,7 @@ fn where_to_look(programs: &Programs, running: &Running, keys: &BTreeSet<String>
         ),
         format!(
             "  export FENCEPOST_CONFIG={}",
-            running.configuration.display()
+            running.folder.join("fencepost.toml").display()
         ),
         format!("  {} list", programs.backend.display()),
     ];

@@ -1,15 +1,13 @@
-//! The configuration of the workspace, with the model in the place of the baseline.
-
-use std::path::Path;
+//! A run's configuration, with the model in the place of the baseline.
 
 use anyhow::{Result, ensure};
 
-/// `shipped`, which stands in `root`, as it has to read in another folder to ask a server there.
-pub(crate) fn configuration(shipped: &str, root: &Path, base_url: &str) -> Result<String> {
-    let path = |name: &str| quoted(&root.join(name).display().to_string());
-    let mut text = shipped.to_owned();
-    replace(&mut text, "schema", |name| path(name))?;
-    replace(&mut text, "prompt", |name| path(name))?;
+/// The pipeline whose questions so small a model can answer at all.
+const SECTION: &str = "[pipeline.moderation]";
+
+/// `text` as it has to read to ask a server there.
+pub(crate) fn configuration(text: &str, base_url: &str) -> Result<String> {
+    let mut text = text.to_owned();
     replace(&mut text, "classifier_version", |version| {
         quoted(&format!("{version}-local"))
     })?;
@@ -23,20 +21,26 @@ pub(crate) fn configuration(shipped: &str, root: &Path, base_url: &str) -> Resul
     Ok(text)
 }
 
-/// Replaces the value of the one line that gives `key` a text.
+/// Replaces the value of the one line of the section that gives `key` a text.
 fn replace(text: &mut String, key: &str, with: impl Fn(&str) -> String) -> Result<()> {
     let mut found = 0;
+    let mut section = "";
     let lines: Vec<String> = text
         .lines()
-        .map(|line| match value(line, key) {
-            Some(value) => {
-                found += 1;
-                format!("{key} = {}", with(value))
+        .map(|line| {
+            if line.starts_with('[') {
+                section = line;
             }
-            None => line.to_owned(),
+            match value(line, key) {
+                Some(value) if section == SECTION => {
+                    found += 1;
+                    format!("{key} = {}", with(value))
+                }
+                Some(_) | None => line.to_owned(),
+            }
         })
         .collect();
-    ensure!(found == 1, "fencepost.toml has {found} lines with `{key}`");
+    ensure!(found == 1, "{SECTION} has {found} lines with `{key}`");
     *text = lines.join("\n");
     text.push('\n');
     Ok(())
@@ -47,7 +51,7 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     value.strip_suffix('"')
 }
 
-/// A text of TOML; of what stands in a path, JSON writes it in the same way.
+/// A text of TOML; of what stands in a version or an address, JSON writes it in the same way.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -60,10 +64,11 @@ mod tests {
 
     #[test]
     fn the_shipped_one_asks_the_model() {
-        let root = Path::new("/a \"b\"");
-        let text = configuration(SHIPPED, root, "http://127.0.0.1:1/v1").unwrap();
+        let other =
+            "\n[pipeline.other]\nclassifier_version = \"other-1\"\nextractor = \"baseline\"\n";
+        let shipped = format!("{SHIPPED}{other}");
+        let text = configuration(&shipped, "http://127.0.0.1:1/v1").unwrap();
         for line in [
-            r#"schema = "/a \"b\"/backend/schemas/moderation-v3.json""#,
             r#"extractor = "local""#,
             "[extractor.local]",
             r#"base_url = "http://127.0.0.1:1/v1""#,
@@ -72,16 +77,10 @@ mod tests {
             let found = text.lines().filter(|found| *found == line).count();
             assert_eq!(found, 1, "{line}");
         }
-        assert!(!text.contains("extractor = \"baseline\""));
         assert!(text.contains("-local\"\n"));
-        // The sources, which the edge reads from the shipped one, are the same.
+        assert!(text.contains(other), "nothing but the one pipeline");
+        // The sources, which the edge reads as well, are the same.
         let sources = |text: &str| text.split_once("[pipeline.").unwrap().0.to_owned();
         assert_eq!(sources(&text), sources(SHIPPED));
-    }
-
-    #[test]
-    fn another_shape_is_not_guessed_at() {
-        let two = format!("{SHIPPED}\n[pipeline.other]\nschema = \"x\"\n");
-        assert!(configuration(&two, Path::new("/"), "http://h").is_err());
     }
 }

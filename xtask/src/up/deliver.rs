@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,12 +15,28 @@ use crate::programs::Programs;
 /// How often the same bytes are delivered at once.
 const TIMES: &str = "10";
 
-/// One line of samples/github/deliveries.json.
+/// One line of a deliveries.json in samples/.
 #[derive(Deserialize)]
-pub(crate) struct Sample {
-    pub(crate) file: String,
+struct Line {
+    file: String,
     source: String,
-    event: String,
+    /// Where the route names one.
+    tenant: Option<String>,
+    #[serde(default)]
+    headers: Vec<String>,
+    becomes: Becomes,
+}
+
+/// A payload with where it is delivered to.
+pub(crate) struct Sample {
+    /// As people are told of it.
+    pub(crate) label: String,
+    pub(crate) source: String,
+    tenant: Option<String>,
+    /// Beside the signature.
+    headers: Vec<String>,
+    /// Of the payload.
+    path: PathBuf,
     pub(crate) becomes: Becomes,
 }
 
@@ -58,29 +74,60 @@ pub(crate) struct Answers {
 
 /// Delivers to an edge.
 pub(crate) struct Courier<'a> {
-    pub(crate) root: &'a Path,
+    /// The folder of the configuration that the edge reads.
+    pub(crate) project: &'a Path,
     pub(crate) programs: &'a Programs,
     /// Those of the senders among them sign.
     pub(crate) secrets: &'a Secrets,
     pub(crate) edge: &'a str,
 }
 
-/// The samples in the order in which they happened.
+/// The samples of all senders, each sender's in the order in which they happened.
 pub(crate) fn samples(root: &Path) -> Result<Vec<Sample>> {
-    let file = root.join("samples/github/deliveries.json");
-    let text = fs::read(&file).with_context(|| format!("no {}", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("{} is not as expected", file.display()))
+    let mut samples = Vec::new();
+    for sender in names_in(&root.join("samples"))? {
+        let folder = root.join("samples").join(sender);
+        let file = folder.join("deliveries.json");
+        let text = fs::read(&file).with_context(|| format!("no {}", file.display()))?;
+        let lines: Vec<Line> = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not as expected", file.display()))?;
+        samples.extend(lines.into_iter().map(|line| Sample {
+            label: format!("{}: {}", line.source, line.file.trim_end_matches(".json")),
+            path: folder.join(line.file),
+            source: line.source,
+            tenant: line.tenant,
+            headers: line.headers,
+            becomes: line.becomes,
+        }));
+    }
+    Ok(samples)
+}
+
+/// What stands in a folder, in the order of the names.
+pub(crate) fn names_in(folder: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name().into_string();
+        names.push(name.map_err(|name| anyhow!("{} is not UTF-8", name.display()))?);
+    }
+    names.sort();
+    Ok(names)
 }
 
 impl Sample {
-    /// As GitHub delivers it.
-    pub(crate) fn parcel(&self, root: &Path) -> Result<Parcel> {
-        let header = format!("x-github-event: {}", self.event);
+    /// As its sender delivers it.
+    pub(crate) fn parcel(&self) -> Result<Parcel> {
+        let tenant = self.tenant.iter().map(|tenant| ("--tenant", tenant));
+        let headers = self.headers.iter().map(|header| ("--header", header));
         Ok(Parcel {
-            label: self.file.clone(),
+            label: self.label.clone(),
             source: self.source.clone(),
-            options: vec!["--header".to_owned(), header],
-            payload: fs::read(root.join("samples/github").join(&self.file))?,
+            options: tenant
+                .chain(headers)
+                .flat_map(|(option, value)| [option.to_owned(), value.clone()])
+                .collect(),
+            payload: fs::read(&self.path)?,
         })
     }
 }
@@ -118,9 +165,9 @@ impl Courier<'_> {
     }
 
     fn send(&self, parcel: &Parcel, payload: &[u8], options: &[&str]) -> Result<Answers> {
-        let mut fencepost = self.programs.fencepost(self.root);
+        let mut fencepost = self.programs.fencepost(self.project);
         let mut child = fencepost
-            .envs(self.secrets.of_senders())
+            .envs(self.secrets.senders.clone())
             .args([
                 "send",
                 "--json",
@@ -196,15 +243,20 @@ mod tests {
     #[test]
     fn every_sample_is_delivered_and_every_delivery_has_its_sample() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let folder = root.join("samples/github");
-        let mut files: Vec<_> = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".json") && name != "deliveries.json")
-            .collect();
-        let mut named: Vec<_> = samples(root).unwrap().into_iter().map(|s| s.file).collect();
+        let mut files = Vec::new();
+        for sender in names_in(&root.join("samples")).unwrap() {
+            let names = names_in(&root.join("samples").join(&sender)).unwrap();
+            let payloads = names
+                .iter()
+                .filter(|name| name.ends_with(".json") && *name != "deliveries.json");
+            let folder = root.join("samples").join(sender);
+            files.extend(payloads.map(|name| folder.join(name)));
+        }
+        let samples = samples(root).unwrap();
+        let mut named: Vec<_> = samples.into_iter().map(|sample| sample.path).collect();
         files.sort();
         named.sort();
+        named.dedup(); // several sources may take in one payload
         assert_eq!(files, named);
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::admin::{answers, is_ready};
 use super::children::{Child, Events};
+use super::manifest;
 use crate::programs::Programs;
 
 /// A component is compiled when its host starts, which takes seconds in a debug build.
@@ -22,29 +23,27 @@ const POLL: Duration = Duration::from_millis(100);
 pub(crate) struct Secrets {
     pub(crate) edge: String,
     pub(crate) admin_token: String,
-    github: String,
-    reports_master: String,
+    /// What senders sign with, as `fencepost send` and the edge look for it.
+    pub(crate) senders: Vec<(String, String)>,
 }
 
 impl Secrets {
-    /// Random ones; a sender's secret that is set already is kept, so that the caller can sign.
-    pub(crate) fn new() -> Result<Self> {
+    /// Random ones for all that the manifest in this folder asks for; a sender's secret that is set
+    /// already is kept, so that the caller can sign.
+    pub(crate) fn of(project: &Path) -> Result<Self> {
+        let mut senders = Vec::new();
+        for name in manifest::senders_secrets(&fs::read_to_string(project.join("spin.toml"))?) {
+            let variable = format!("SPIN_VARIABLE_{}", name.to_ascii_uppercase());
+            let secret = env::var(&variable).or_else(|_| random())?;
+            senders.push((variable, secret));
+        }
         Ok(Self {
             edge: random()?,
             admin_token: random()?,
-            github: env::var(GITHUB).or_else(|_| random())?,
-            reports_master: env::var(REPORTS).or_else(|_| random())?,
+            senders,
         })
     }
-
-    /// What senders sign with, as `fencepost send` and the edge look for it.
-    pub(crate) fn of_senders(&self) -> [(&'static str, &str); 2] {
-        [(GITHUB, &self.github), (REPORTS, &self.reports_master)]
-    }
 }
-
-const GITHUB: &str = "SPIN_VARIABLE_GITHUB_SECRET";
-const REPORTS: &str = "SPIN_VARIABLE_REPORTS_MASTER_SECRET";
 
 /// 256 random bits in hexadecimal digits.
 fn random() -> Result<String> {
@@ -127,10 +126,11 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// Starts one that forwards to `backend`, and waits until it answers.
+    /// Starts one, as the manifest in the folder of the project has it, that forwards to `backend`,
+    /// and waits until it answers.
     pub(crate) fn start(
         runner: &Runner,
-        (root, programs): (&Path, &Programs),
+        (project, programs): (&Path, &Programs),
         (folder, secrets): (&Path, &Secrets),
         (backend, listen): (&str, SocketAddr),
         events: &Events,
@@ -150,11 +150,11 @@ impl Edge {
             }
         };
         command
-            .current_dir(root)
+            .current_dir(project)
             .args(["--listen", &listen.to_string()])
             .env("SPIN_VARIABLE_BACKEND_URL", backend)
             .env("SPIN_VARIABLE_EDGE_SECRET", &secrets.edge)
-            .envs(secrets.of_senders());
+            .envs(secrets.senders.clone());
         let child = Child::start("edge", &mut command, folder, events)?;
         let url = match runner {
             Runner::Bundled => text(&child.announced(START_LIMIT)?, "listening")?,
