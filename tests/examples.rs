@@ -36,6 +36,9 @@ const READY: [Ready; 3] = [
     },
 ];
 
+/// The one whose secret is that of the shipped sources, and whose content is fetched.
+const PULL_REQUESTS: &str = "github-code-review.toml";
+
 const SECRET: &str = "secret-of-a-ready-source-of-the-tests-0001";
 
 /// A record that comes of a sample.
@@ -163,7 +166,9 @@ fn every_example_is_a_ready_source() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    let ready: Vec<String> = READY.iter().map(|it| format!("{}.toml", it.name)).collect();
+    let mut ready: Vec<String> = READY.iter().map(|it| format!("{}.toml", it.name)).collect();
+    ready.push(PULL_REQUESTS.to_owned());
+    ready.sort();
     assert_eq!(files, ready);
 }
 
@@ -183,6 +188,15 @@ fn each_ready_source_fits_the_shipped_configuration() {
         assert_eq!(output.code, Some(2), "{}: {output:?}", ready.name);
         assert!(output.stderr.contains(ready.variable), "{output:?}");
     }
+}
+
+#[test]
+fn pull_requests_by_reference_fit_the_shipped_configuration() {
+    let project = Project::create();
+    let tables = fs::read_to_string(workspace().join("examples").join(PULL_REQUESTS)).unwrap();
+    project.extend_config(&format!("\n{tables}"));
+    let output = run(project.fencepost().args(["check", "--spin", "spin.toml"]));
+    assert_eq!(output.code, Some(0), "{output:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

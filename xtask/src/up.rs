@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod children;
 pub(crate) mod deliver;
 mod manifest;
+mod origin;
 mod project;
 pub(crate) mod stage;
 mod table;
@@ -22,6 +23,7 @@ use crate::programs::Programs;
 use admin::{Admin, Report};
 use children::Events;
 use deliver::{Answers, Becomes, Courier, Sample};
+use origin::Origin;
 use stage::{Backend, Edge, Runner, Secrets, database_url, free, new_folder};
 use table::Row;
 
@@ -63,6 +65,7 @@ pub(crate) struct Running {
     /// After the backend, which asks it.
     pub(crate) model: Option<Server>,
     secrets: Secrets,
+    origin: Origin,
     /// The configuration, database and logs of this run.
     pub(crate) folder: PathBuf,
 }
@@ -111,7 +114,9 @@ pub(crate) fn start(
     };
     let folder = new_folder(root, "up")?;
     let addresses = (port(8080)?, port(8081)?);
-    let configuration = project::configuration(root)?;
+    // GitHub knows nothing of the samples' commits: their diff is fetched from here.
+    let origin = Origin::start(fs::read(root.join("samples/github/pull_request.diff"))?)?;
+    let configuration = origin.in_place_of_github(&project::configuration(root)?)?;
     let (model, configuration) = match &options.extractor {
         Extractor::Baseline => (None, configuration),
         Extractor::Model(model) => {
@@ -147,6 +152,7 @@ pub(crate) fn start(
         backend,
         model,
         secrets,
+        origin,
         folder,
     })
 }
@@ -242,6 +248,7 @@ pub(crate) fn prove(
         "the backend has {count} records instead of {}",
         keys.len()
     );
+    println!("A diff was fetched {} times.", running.origin.served());
     println!("Each accepted report became exactly one record.");
     Ok(keys)
 }
