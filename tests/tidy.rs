@@ -443,6 +443,51 @@ fn only_store_writes_sql() {
     });
 }
 
+/// What the shipped pipelines are about. The code knows kinds of pipelines, and none of these.
+const SUBJECTS: &[&str] = &[
+    "moderation",
+    "moderator",
+    "code review",
+    "code-review",
+    "code_review",
+    "codereview",
+    "review finding",
+    "review-finding",
+    "review_finding",
+    "reviewfinding",
+    "code-changes",
+];
+
+/// Where code names a shipped pipeline all the same, and why.
+const SUBJECTS_STAND: &[(&str, &str)] = &[
+    (
+        "conformance/src/configuration.rs",
+        "cases for the shipped sources",
+    ),
+    (
+        "xtask/src/real_model.rs",
+        "a model is measured with a shipped pipeline",
+    ),
+];
+
+#[test]
+fn the_code_knows_no_pipeline() {
+    check(|source, report| {
+        let endings = [".rs", ".sql", ".wit"];
+        let is_code = endings.iter().any(|ending| source.path.ends_with(ending));
+        let may = SUBJECTS_STAND.iter().any(|(place, _)| source.is_in(place));
+        if !is_code || source.is_test() || may {
+            return;
+        }
+        let text = source.without_tests().to_lowercase();
+        for word in SUBJECTS.iter().filter(|word| text.contains(**word)) {
+            report(format!(
+                "`{word}`: the code knows no pipeline; configuration does"
+            ));
+        }
+    });
+}
+
 #[test]
 fn crates_depend_in_one_direction() {
     let manifest = |path: &str| fs::read_to_string(root().join(path)).unwrap();

@@ -27,10 +27,14 @@ pub const NOTES_SECRET: &str = "whsec_bm90ZXMtc2VjcmV0LW9mLXRoZS10ZXN0cy1uZXc=";
 /// The one that it replaces, live as well.
 pub const NOTES_OLD_SECRET: &str = "whsec_bm90ZXMtc2VjcmV0LW9mLXRoZS10ZXN0cy1vbGQ=";
 
-const VARIABLES: [(&str, &str); 5] = [
+/// From which the secrets of tenants of `code-changes` are derived.
+const CODE_CHANGES_MASTER_SECRET: &str = "code-changes-master-of-the-tests-0001";
+
+const VARIABLES: [(&str, &str); 6] = [
     ("edge_secret", EDGE_SECRET),
     ("github_secret", GITHUB_SECRET),
     ("reports_master_secret", REPORTS_MASTER_SECRET),
+    ("code_changes_master_secret", CODE_CHANGES_MASTER_SECRET),
     ("notes_secret", NOTES_SECRET),
     ("notes_old_secret", NOTES_OLD_SECRET),
 ];
@@ -208,8 +212,9 @@ impl Project {
     pub fn max_attempts(&self) -> i64 {
         let tables: Table = read(&self.path("fencepost.toml")).parse().unwrap();
         let pipelines = tables["pipeline"].as_table().unwrap().values();
-        let attempts = pipelines.map(|pipeline| pipeline["max_attempts"].as_integer().unwrap());
-        attempts.max().unwrap()
+        // One that says nothing has the default, which is no more than what others say.
+        let attempts = pipelines.filter_map(|pipeline| pipeline.get("max_attempts"));
+        attempts.map(|it| it.as_integer().unwrap()).max().unwrap()
     }
 
     /// `fencepost` in this folder, with the environment of its deployment and nothing else.

@@ -65,13 +65,17 @@ fn the_shipped_file_is_read_with_the_defaults_of_the_environment() {
         .map(|source| source.name.as_str())
         .collect();
     let sources = [
+        "code-changes",
         "github-comments",
         "github-discussions",
         "github-pull-requests",
         "reports",
     ];
     assert_eq!(names, sources);
-    let pipeline = &config.project.pipelines[0];
+    let pipelines = &config.project.pipelines;
+    let names: Vec<_> = pipelines.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["code-review", "moderation"]);
+    let pipeline = moderation(&config.project);
     assert_eq!(
         (pipeline.name.as_str(), pipeline.max_attempts),
         ("moderation", 3)
@@ -84,7 +88,12 @@ fn the_shipped_file_is_read_with_the_defaults_of_the_environment() {
     assert_eq!(pipeline.review_when.len(), 3);
     assert_eq!(pipeline.policy, crate::policy::Policy::default());
     let variables = config.project.secret_variables();
-    assert_eq!(variables, ["github_secret", "reports_master_secret"]);
+    let expected = [
+        "code_changes_master_secret",
+        "github_secret",
+        "reports_master_secret",
+    ];
+    assert_eq!(variables, expected);
 }
 
 #[test]
@@ -156,6 +165,12 @@ fn everything_that_is_wrong_is_told_at_once() {
     assert_eq!(lines.len(), 6);
 }
 
+/// The pipeline that most changes of these tests are about.
+fn moderation(project: &Project) -> &Pipeline {
+    let mut pipelines = project.pipelines.iter();
+    pipelines.find(|it| it.name != "code-review").unwrap()
+}
+
 fn project(changes: &[(&str, &str)]) -> Result<Project, ConfigErrors> {
     let folder = tempfile::tempdir().unwrap();
     Project::load(&written(&folder, changes))
@@ -172,6 +187,8 @@ fn written(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> PathBuf {
     for name in [
         "backend/schemas/moderation-v3.json",
         "backend/prompts/moderation-7.md",
+        "backend/schemas/code-review-v1.json",
+        "backend/prompts/code-review-1.md",
     ] {
         let to = folder.path().join(name);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -338,12 +355,12 @@ fn a_policy_is_read_and_what_it_decides_about_answers_is_part_of_the_classifier(
         hidden: HiddenCharacters::Ignore,
         ..Policy::default()
     };
-    assert_eq!(limited.pipelines[0].policy, expected);
-    assert_eq!(digest(&limited.pipelines[0]), digest(&usual.pipelines[0]));
+    assert_eq!(moderation(&limited).policy, expected);
+    assert_eq!(digest(moderation(&limited)), digest(moderation(&usual)));
     let shorter = "policy = { max_text_characters = 70 }\nkeep_raw = true";
     let shorter = project(&[("keep_raw = true", shorter)]).unwrap();
-    assert_eq!(shorter.pipelines[0].policy.text_characters_max, 70);
-    assert_ne!(digest(&shorter.pipelines[0]), digest(&usual.pipelines[0]));
+    assert_eq!(moderation(&shorter).policy.text_characters_max, 70);
+    assert_ne!(digest(moderation(&shorter)), digest(moderation(&usual)));
 }
 
 /// The shipped file with a pipeline that asks a model.
@@ -634,7 +651,7 @@ fn several_mistakes_of_the_file_are_told_at_once() {
 fn the_digest_of_a_classifier_covers_what_shapes_an_answer_and_nothing_else() {
     let digest = |changes: &[(&str, &str)], fingerprint: serde_json::Value| {
         let project = project(changes).unwrap();
-        project.pipelines[0]
+        moderation(&project)
             .versions(&fingerprint)
             .classifier_digest
     };

@@ -168,6 +168,20 @@ fn each_tenant_of_a_route_signs_with_a_secret_of_its_own() {
 fn the_secret_that_is_printed_for_a_tenant_is_the_one_that_the_edge_derives() {
     let master = "master-0123456789";
     let place = Place::new().with("SPIN_VARIABLE_REPORTS_MASTER_SECRET", master);
+    let several = place.run(&["secret", "--tenant", "acme"]);
+    assert_eq!(several.code, Some(2), "{several:?}");
+    assert!(several.stderr.contains("--source"), "{several:?}");
+
+    // Where one source alone derives secrets, it need not be named.
+    let text = std::fs::read_to_string(project_folder().join("fencepost.toml")).unwrap();
+    let absolute = format!("{}/backend/", project_folder().display());
+    let text = text.replace("backend/", &absolute).replace(
+        "secrets = { derive_from = \"code_changes_master_secret\" }",
+        "secrets = [\"changes_{tenant}\"]",
+    );
+    let config = place.folder.path().join("fencepost.toml");
+    std::fs::write(&config, text).unwrap();
+    let place = place.with("FENCEPOST_CONFIG", config.to_str().unwrap());
     let ran = place.run(&["secret", "--tenant", "acme"]);
     let standard = Verify::parse("verify = \"standard-webhooks\"")
         .unwrap()
@@ -175,13 +189,14 @@ fn the_secret_that_is_printed_for_a_tenant_is_the_one_that_the_edge_derives() {
     let expected = derive_secret(&standard, master, "acme").unwrap();
     assert_eq!(
         (ran.code, ran.stdout.trim_end()),
-        (Some(0), expected.as_str())
+        (Some(0), expected.as_str()),
+        "{ran:?}"
     );
     let named = place.run(&["secret", "--source", "reports", "--tenant", "acme"]);
     assert_eq!(named.stdout, ran.stdout);
     let other = place.run(&["secret", "--source", "github-comments", "--tenant", "acme"]);
     assert_eq!(other.code, Some(2), "its secret is not derived");
-    let unset = Place::new().run(&["secret", "--tenant", "acme"]);
+    let unset = Place::new().run(&["secret", "--source", "reports", "--tenant", "acme"]);
     assert_eq!(unset.code, Some(2), "there is no master secret");
     assert!(
         unset.stderr.contains("SPIN_VARIABLE_REPORTS_MASTER_SECRET"),
@@ -198,7 +213,7 @@ fn what_can_not_be_is_exit_code_2_and_says_why() {
         (&["serve", "--role", "boss"], "possible values"),
         (
             &["key", "--source", "nowhere", "-"],
-            "there are: github-comments",
+            "there are: code-changes, github-comments",
         ),
         (
             &["key", "--source", "reports", "/nowhere"],
@@ -264,10 +279,15 @@ fn serve_says_all_that_is_wrong_and_starts_nothing() {
 fn check_compares_configuration_secrets_and_manifest() {
     let manifest = project_folder().join("spin.toml");
     let manifest = manifest.to_str().unwrap();
-    let place = Place::new().with(
-        "SPIN_VARIABLE_REPORTS_MASTER_SECRET",
-        "master-0123456789abcdefg",
-    );
+    let place = Place::new()
+        .with(
+            "SPIN_VARIABLE_REPORTS_MASTER_SECRET",
+            "master-0123456789abcdefg",
+        )
+        .with(
+            "SPIN_VARIABLE_CODE_CHANGES_MASTER_SECRET",
+            "master-of-changes-0123456789",
+        );
     assert_eq!(place.run(&["migrate"]).code, Some(0));
     let fine = place.run(&["check", "--json", "--spin", manifest]);
     assert_eq!(
@@ -296,6 +316,7 @@ fn check_compares_configuration_secrets_and_manifest() {
     for told in [
         "`github_secret`",
         "`reports_master_secret`",
+        "`code_changes_master_secret`",
         "`fencepost.toml`",
     ] {
         assert!(ran.stderr.contains(told), "{ran:?}");

@@ -80,6 +80,34 @@ fn from_an_empty_folder_an_example_is_written_that_works_at_once() {
 }
 
 #[test]
+fn an_example_with_findings_works_at_once_and_beside_others() {
+    let changes = ["pipeline", "new", "changes", "--findings"];
+    let payload = "pipelines/changes/payload.json";
+    let shipped = empty_place();
+    let text = fs::read_to_string(project_folder().join("fencepost.toml")).unwrap();
+    let absolute = format!("{}/backend/", project_folder().display());
+    let text = text.replace("backend/", &absolute);
+    fs::write(shipped.folder.path().join("fencepost.toml"), text).unwrap();
+    for place in [empty_place(), with_tickets(), shipped] {
+        let ran = place.run(&changes);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let config = fs::read_to_string(place.folder.path().join("fencepost.toml")).unwrap();
+        assert_eq!(config.matches("\"code-baseline\"").count(), 1, "{config}");
+        assert_eq!(place.run(&["check"]).code, Some(0));
+        let ran = place.run(&["pipeline", "try", "changes", payload]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for told in [
+            "sql_injection",
+            "disabled_tls_verification",
+            "app/users.py",
+            "would be committed",
+        ] {
+            assert!(ran.stdout.contains(told), "{told}: {ran:?}");
+        }
+    }
+}
+
+#[test]
 fn to_a_configuration_that_is_there_tables_are_added_and_nothing_is_changed() {
     let place = with_tickets();
     let folder = place.folder.path();

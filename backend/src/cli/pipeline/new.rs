@@ -17,18 +17,51 @@ use crate::{
     config::{
         Environment, ExtractorConfig, FILE_DEFAULT, Project, check_name, process_environment,
     },
+    extractor::code_baseline::DIFF_DEFAULT,
 };
 
-const SCHEMA: &str = include_str!("example/schema.json");
-const PROMPT: &str = include_str!("example/prompt.md");
-const PAYLOAD: &str = include_str!("example/payload.json");
-const TABLES: &str = include_str!("example/tables.toml");
-const EXTRACTOR: &str = include_str!("example/extractor.toml");
 const MODEL: &str = include_str!("example/model.toml");
 const MANIFEST: &str = include_str!("example/spin.toml");
 
-/// The extractor that needs no key, where none of its kind is there yet.
-const KEYLESS: &str = "baseline";
+/// The texts of one kind of example.
+struct Template {
+    schema: &'static str,
+    prompt: &'static str,
+    payload: &'static str,
+    tables: &'static str,
+    /// The table of the extractor that needs no key.
+    extractor: &'static str,
+    /// Its name, where none of its kind is there yet.
+    keyless: &'static str,
+    /// Whether an extractor that is there is of its kind.
+    is_keyless: fn(&ExtractorConfig) -> bool,
+}
+
+/// One record of each text.
+const CLASSIFICATION: Template = Template {
+    schema: include_str!("example/schema.json"),
+    prompt: include_str!("example/prompt.md"),
+    payload: include_str!("example/payload.json"),
+    tables: include_str!("example/tables.toml"),
+    extractor: include_str!("example/extractor.toml"),
+    keyless: "baseline",
+    is_keyless: |config| matches!(config, ExtractorConfig::Baseline),
+};
+
+/// A list of findings in each diff.
+const FINDINGS: Template = Template {
+    schema: include_str!("example/findings/schema.json"),
+    prompt: include_str!("example/findings/prompt.md"),
+    payload: include_str!("example/findings/payload.json"),
+    tables: include_str!("example/findings/tables.toml"),
+    extractor: include_str!("example/findings/extractor.toml"),
+    keyless: "code",
+    is_keyless: |config| {
+        let usual = DIFF_DEFAULT.to_owned();
+        *config == ExtractorConfig::CodeBaseline { diff: usual }
+    },
+};
+
 const MANIFEST_FILE: &str = "spin.toml";
 
 /// `pipeline new`
@@ -40,11 +73,15 @@ pub(in crate::cli) struct New {
     /// here.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// An example that makes a list of findings of a diff, in place of one record of a text.
+    #[arg(long)]
+    findings: bool,
 }
 
 /// What is to be written.
 struct Example {
     name: String,
+    template: &'static Template,
     /// The variable of its sender's secret.
     variable: String,
     /// The configuration that the tables are for, and its folder.
@@ -71,7 +108,11 @@ impl New {
             Some(folder) => folder.join(FILE_DEFAULT),
             None => Project::file_of(&Environment::new(&process_environment)),
         };
-        let example = Example::new(self.name, config)?;
+        let template = match self.findings {
+            true => &FINDINGS,
+            false => &CLASSIFICATION,
+        };
+        let example = Example::new(self.name, template, config)?;
         let tables = example.tables()?;
         let manifest = example.manifest()?;
         let mut written = Written::default();
@@ -90,7 +131,7 @@ impl New {
 }
 
 impl Example {
-    fn new(name: String, config: PathBuf) -> Result<Self, CliError> {
+    fn new(name: String, template: &'static Template, config: PathBuf) -> Result<Self, CliError> {
         let before = match fs::read_to_string(&config) {
             Ok(text) => Before::File {
                 project: Box::new(Project::of_text(&config, &text)?),
@@ -103,6 +144,7 @@ impl Example {
         Ok(Self {
             variable: variable(&name),
             name,
+            template,
             config,
             folder,
             before,
@@ -111,8 +153,15 @@ impl Example {
 
     /// The tables, of which none may be there.
     fn tables(&self) -> Result<String, CliError> {
+        let Template {
+            tables,
+            extractor,
+            keyless,
+            is_keyless,
+            ..
+        } = self.template;
         let Before::File { text, project } = &self.before else {
-            return Ok(self.fill(TABLES, KEYLESS) + EXTRACTOR + MODEL);
+            return Ok(self.fill(tables, keyless) + extractor + MODEL);
         };
         let there = |table: &str, name: &str| {
             let file = self.config.display();
@@ -131,14 +180,13 @@ impl Example {
                 self.variable
             )));
         }
-        let keyless =
-            |(_, config): &(&String, &ExtractorConfig)| matches!(config, ExtractorConfig::Baseline);
-        let tables = match project.extractors.iter().find(keyless) {
-            Some((name, _)) => self.fill(TABLES, name),
-            None if project.extractors.contains_key(KEYLESS) => {
-                return Err(there("extractor", KEYLESS));
+        let mut extractors = project.extractors.iter();
+        let tables = match extractors.find(|(_, config)| is_keyless(config)) {
+            Some((name, _)) => self.fill(tables, name),
+            None if project.extractors.contains_key(*keyless) => {
+                return Err(there("extractor", keyless));
             }
-            None => self.fill(TABLES, KEYLESS) + EXTRACTOR,
+            None => self.fill(tables, keyless) + extractor,
         };
         let line_ending = if text.is_empty() || text.ends_with('\n') {
             ""
@@ -155,7 +203,7 @@ impl Example {
         let config = self.config.file_name().unwrap_or_default();
         Ok(match (&self.before, there) {
             (Before::Nothing, false) => Some(
-                self.fill(MANIFEST, KEYLESS)
+                self.fill(MANIFEST, self.template.keyless)
                     .replace("CONFIG", &config.to_string_lossy()),
             ),
             (Before::Nothing, true) | (Before::File { .. }, _) => None,
@@ -182,9 +230,9 @@ impl Example {
     ) -> Result<(), CliError> {
         let own = self.folder.join(self.own_folder());
         let files = [
-            (own.join("schema.json"), SCHEMA),
-            (own.join("prompt.md"), PROMPT),
-            (own.join("payload.json"), PAYLOAD),
+            (own.join("schema.json"), self.template.schema),
+            (own.join("prompt.md"), self.template.prompt),
+            (own.join("payload.json"), self.template.payload),
         ];
         // All that is in the way is told before anything is written.
         for (file, _) in &files {
@@ -194,7 +242,7 @@ impl Example {
         }
         fs::create_dir_all(&own).map_err(|error| refused(&own, &error))?;
         for (file, text) in files {
-            written.make(file, &self.fill(text, KEYLESS))?;
+            written.make(file, &self.fill(text, self.template.keyless))?;
         }
         let whole = match &self.before {
             Before::Nothing => tables.to_owned(),

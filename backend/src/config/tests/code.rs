@@ -3,7 +3,7 @@
 use super::*;
 
 fn table(rest: &str) -> String {
-    format!("kind = \"baseline\"\n\n[extractor.code]\nkind = \"code-baseline\"\n{rest}")
+    format!("kind = \"baseline\"\n\n[extractor.diffs]\nkind = \"code-baseline\"\n{rest}")
 }
 
 #[test]
@@ -12,18 +12,18 @@ fn it_is_told_which_member_of_the_input_holds_the_diff() {
         let project = project(&[("kind = \"baseline\"", &table(rest))]).unwrap();
         let diff = diff.to_owned();
         assert_eq!(
-            project.extractors["code"],
+            project.extractors["diffs"],
             ExtractorConfig::CodeBaseline { diff }
         );
     }
     for (rest, told) in [
         (
             "diff = \"\"\n",
-            "`extractor.code.diff`: the name of a member",
+            "`extractor.diffs.diff`: the name of a member",
         ),
         (
             "model = \"x\"\n",
-            "`extractor.code.model`: this key is not known",
+            "`extractor.diffs.model`: this key is not known",
         ),
     ] {
         let errors = project(&[("kind = \"baseline\"", &table(rest))]).unwrap_err();
