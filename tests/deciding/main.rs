@@ -14,6 +14,7 @@
 
 mod answers;
 mod clocks;
+mod findings;
 mod ingress;
 mod leases;
 mod stops;
@@ -64,6 +65,13 @@ on_both! {
     answers: {
         answers_that_break_the_schema_end_with_a_person,
         a_rate_limit_is_waited_for_and_costs_no_attempt,
+    }
+    findings: {
+        the_same_source_twice_at_once_is_one_extraction,
+        killed_with_the_answer_stored_and_no_finding_committed,
+        killed_with_the_findings_committed_and_nobody_told,
+        a_rate_limit_and_then_an_answer,
+        the_same_webhook_three_times,
     }
     stops: {
         what_outlasts_the_drain_is_released_at_once,
