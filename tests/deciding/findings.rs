@@ -151,7 +151,12 @@ pub(crate) async fn the_same_source_twice_at_once_is_one_extraction(kind: Databa
 }
 
 pub(crate) async fn killed_with_the_answer_stored_and_no_finding_committed(kind: DatabaseKind) {
-    for point in ["raw.after", "judged.before", "judged.after", "commit.before"] {
+    for point in [
+        "raw.after",
+        "judged.before",
+        "judged.after",
+        "commit.before",
+    ] {
         let (mut stack, model, change) = set_up(kind, [answer()]).await;
         stack.post(&change).await.unwrap().assert_accepted();
         die_at(&mut stack, point).await;
