@@ -4,6 +4,7 @@
 mod database;
 mod environment;
 mod extractor;
+mod keys;
 mod limits;
 mod manifest;
 mod pipeline;
@@ -24,7 +25,8 @@ use fencepost_identity::envelope::EdgeSecret;
 pub use self::{
     database::DatabaseUrl,
     environment::{Environment, Lookup, process_environment, process_variables},
-    extractor::{ExtractorConfig, ModelConfig, ProviderKeys},
+    extractor::{ExtractorConfig, ModelConfig},
+    keys::ProviderKeys,
     manifest::check_manifest,
     pipeline::{Pipeline, RawAnswers, check_name},
     price::Price,

@@ -171,7 +171,7 @@ pub(crate) async fn killed_with_the_findings_committed_and_nobody_told(kind: Dat
     stack.settle().await;
     assert_eq!(outcomes(&stack, &key).await, [ended("committed", true)]);
     let again = stack.post(&change).await.unwrap();
-    assert_eq!((again.status, again.key()), (200, key.as_str()));
+    assert_eq!((again.status, again.key()), (200, key.clone()));
     assert_converged(stack, &model, 1).await;
 }
 
@@ -193,10 +193,10 @@ pub(crate) async fn the_same_webhook_three_times(kind: DatabaseKind) {
     let (mut stack, model, change) = set_up(kind, [answer()]).await;
     let key = stack.post(&change).await.unwrap().assert_accepted();
     let before = stack.post(&change).await.unwrap();
-    assert_eq!((before.status, before.key()), (200, key.as_str()));
+    assert_eq!((before.status, before.key()), (200, key.clone()));
     stack.start_worker().await;
     stack.settle().await;
     let after = stack.post(&change).await.unwrap();
-    assert_eq!((after.status, after.key()), (200, key.as_str()));
+    assert_eq!((after.status, after.key()), (200, key.clone()));
     assert_converged(stack, &model, 1).await;
 }

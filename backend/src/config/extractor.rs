@@ -5,15 +5,12 @@ mod bedrock;
 #[cfg(feature = "vertex")]
 mod vertex;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    num::NonZeroU32,
-};
+use std::num::NonZeroU32;
 
 use fencepost_identity::config::{Item, Section};
 
 use super::{
-    Environment, Project, limits,
+    limits,
     price::{self, Price},
 };
 #[cfg(feature = "bedrock")]
@@ -27,7 +24,6 @@ use crate::{
         code_baseline, gemini,
         openai::Api,
     },
-    secret::Secret,
     store::CredentialName,
     worker::Limits,
 };
@@ -217,7 +213,7 @@ impl ExtractorConfig {
     }
 
     /// The variable that holds the key of whoever is asked.
-    fn key_variable(&self) -> Option<&str> {
+    pub(super) fn key_variable(&self) -> Option<&str> {
         self.model()?.key_variable.as_deref()
     }
 
@@ -348,63 +344,5 @@ fn output(text: &str) -> Result<Output, &'static str> {
         "schema" => Ok(Output::Schema),
         "tool" => Ok(Output::Tool),
         _ => Err("this is `schema` or `tool`"),
-    }
-}
-
-/// The keys of those who are asked and fetched from, by the variables that hold them. Its `Debug`
-/// shows none.
-#[derive(Clone, Debug, Default)]
-pub struct ProviderKeys(BTreeMap<String, Secret>);
-
-impl ProviderKeys {
-    /// Reads the keys of the extractors that a pipeline names, and the tokens of the sources that
-    /// lead to one; the others' are not needed.
-    pub fn read(environment: &mut Environment<'_>, project: &Project) -> Self {
-        let used: BTreeSet<&str> = project
-            .pipelines
-            .iter()
-            .map(|pipeline| pipeline.extractor.as_str())
-            .collect();
-        let mut keys = BTreeMap::new();
-        let mut read = BTreeSet::new();
-        for name in used {
-            let config = project.extractors.get(name);
-            let Some(variable) = config.and_then(ExtractorConfig::key_variable) else {
-                continue;
-            };
-            // One variable may serve several extractors, and is told once.
-            if !read.insert(variable) {
-                continue;
-            }
-            let purpose = format!(
-                "extractor `{name}` presents it to its provider; set it, or take `api_key_env` out \
-                 of [extractor.{name}] if the server wants no key"
-            );
-            if let Some(key) = environment.required_secret(variable, &purpose) {
-                keys.insert(variable.to_owned(), key);
-            }
-        }
-        for (source, fetch) in project.fetched() {
-            let Some(variable) = fetch.token_variable.as_deref() else {
-                continue;
-            };
-            if !read.insert(variable) {
-                continue;
-            }
-            let purpose = format!(
-                "source `{source}` fetches its content with it; set it, or take `token_env` out of \
-                 [source.{source}.fetch] if the server wants no token"
-            );
-            if let Some(key) = environment.required_secret(variable, &purpose) {
-                keys.insert(variable.to_owned(), key);
-            }
-        }
-        Self(keys)
-    }
-
-    /// The key that a variable holds.
-    #[must_use]
-    pub fn get(&self, variable: &str) -> Option<&Secret> {
-        self.0.get(variable)
     }
 }

@@ -1,14 +1,15 @@
 //! What people are shown, read; and what is bound.
 
 mod findings;
+mod input;
 
 use async_trait::async_trait;
 use fencepost_identity::key::{CallKey, LineageKey, MappingDigest, ReportKey, ResultKey};
 
+pub(super) use self::input::{Input, Inputs};
 use super::{
-    AttemptView, Bindings, Corruption, Cursor, Filter, InputPage, OpenReview, Page, Pause,
-    ReportSummary, ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError,
-    StoredInput, VersionCount,
+    AttemptView, Bindings, Corruption, Cursor, Filter, OpenReview, Page, Pause, ReportSummary,
+    ReportView, ResultView, ReviewPage, ReviewView, StateCount, Stats, StoreError, VersionCount,
     operation::{
         Reading, Sight, call_record, identity, links, now, read_pause, readable, version_status,
     },
@@ -140,22 +141,6 @@ fn review(row: &Row<'_>) -> Result<Option<ReviewView>, StoreError> {
     }))
 }
 
-/// What a report is about.
-pub(super) struct Input(pub(super) ReportKey);
-
-#[async_trait]
-impl Reading for Input {
-    type Found = Option<Vec<u8>>;
-
-    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Found, StoreError> {
-        let input = statement(sql::INPUT).bind(self.0.as_bytes());
-        let row = session.row(input).await?;
-        let input = row.map(|row| Row::new(&row, self.0).bytes("report.input"));
-        // What was erased is empty, and no input that was accepted is.
-        Ok(input.transpose()?.filter(|input| !input.is_empty()))
-    }
-}
-
 /// The attempts on a report.
 pub(super) struct Attempts(pub(super) ReportKey);
 
@@ -265,42 +250,6 @@ fn place(row: &AnyRow, sorted_by: &'static str) -> Result<Cursor, StoreError> {
     Ok(Cursor {
         at: row.time(sorted_by)?,
         key: row.digest("report.report_key", ReportKey::from_bytes)?,
-    })
-}
-
-/// A page of what a pipeline's reports have a model asked about.
-pub(super) struct Inputs {
-    pub(super) pipeline: String,
-    pub(super) after: Option<Cursor>,
-    pub(super) limit: u32,
-}
-
-#[async_trait]
-impl Reading for Inputs {
-    type Found = InputPage;
-
-    async fn run(&self, session: &mut Session<'_>) -> Result<InputPage, StoreError> {
-        let limit = self.limit.clamp(1, PAGE_LENGTH_MAX);
-        let after = self.after.unwrap_or(NEWEST);
-        let inputs = statement(sql::INPUTS)
-            .bind(&self.pipeline)
-            .bind(after.at.get())
-            .bind(after.key.as_bytes())
-            .bind(i64::from(limit) + 1);
-        let rows = session.rows(inputs).await?;
-        let page = page(rows, limit, "report.received_ms", stored_input)?;
-        Ok(InputPage {
-            inputs: page.read,
-            unreadable: page.unreadable,
-            next: page.next,
-        })
-    }
-}
-
-fn stored_input(row: &Row<'_>) -> Result<StoredInput, StoreError> {
-    Ok(StoredInput {
-        key: row.digest("report.report_key", ReportKey::from_bytes)?,
-        input: row.bytes("report.input")?,
     })
 }
 
