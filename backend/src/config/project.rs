@@ -95,6 +95,7 @@ impl Project {
         let folder = file.parent().unwrap_or(Path::new(""));
         let pipelines = pipelines(&mut root, folder);
         revisions(&mut root, &sources, &pipelines);
+        diffs(&mut root, &sources, &pipelines, &extractors.configs);
         root.finish();
         document.finish(Some(Self {
             file: file.to_owned(),
@@ -220,6 +221,35 @@ fn revisions(root: &mut Section<'_, '_>, sources: &Sources, pipelines: &[Pipelin
                 "the pipeline `{pipeline}` needs the reviewed revision, `{name}` in the input: add \
                  `{name}` here, or name another member by `revision = {{ {word} = … }}` in \
                  [pipeline.{pipeline}.findings]"
+            ));
+        }
+    }
+}
+
+/// Whether each source has in its input what its pipeline's extractor reads.
+fn diffs(
+    root: &mut Section<'_, '_>,
+    sources: &Sources,
+    pipelines: &[Pipeline],
+    extractors: &BTreeMap<String, ExtractorConfig>,
+) {
+    let table = root.get("source").and_then(|item| item.as_table());
+    for (name, item) in table.iter().flat_map(Section::entries) {
+        let Some(source) = sources.get(name) else {
+            continue;
+        };
+        let pipeline = pipelines.iter().find(|it| it.name == source.pipeline);
+        let Some(extractor) = pipeline.map(|pipeline| pipeline.extractor.as_str()) else {
+            continue;
+        };
+        let Some(ExtractorConfig::CodeBaseline { diff }) = extractors.get(extractor) else {
+            continue;
+        };
+        if !brings(source, diff) {
+            let input = item.as_table().and_then(|mut table| table.get("input"));
+            input.unwrap_or(item).error(format!(
+                "the extractor `{extractor}` reads `{diff}` of the input: add `{diff}` here, or \
+                 name another member by `diff` in [extractor.{extractor}]"
             ));
         }
     }

@@ -170,7 +170,8 @@ impl Extractor for CodeBaseline {
         let failure = match self.answer(question.input) {
             Ok(text) => return Ok(Draft { text, call }),
             Err(Unanswered::NoDiff) => Failure::InvalidRequest,
-            Err(Unanswered::TooMany) => Failure::ContextTooLong,
+            // Of what others write nothing may follow for those who wrote something else.
+            Err(Unanswered::TooMany) => Failure::Refused,
         };
         Err(ExtractError { failure, call })
     }

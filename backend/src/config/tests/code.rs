@@ -30,3 +30,11 @@ fn it_is_told_which_member_of_the_input_holds_the_diff() {
         assert!(errors.to_string().contains(told), "{errors}");
     }
 }
+
+#[test]
+fn every_source_brings_what_it_reads() {
+    let errors = project(&[("kind = \"baseline\"", "kind = \"code-baseline\"")]).unwrap_err();
+    let told = "the extractor `baseline` reads `diff` of the input: add `diff` here, or name \
+                another member by `diff` in [extractor.baseline]";
+    assert!(errors.to_string().contains(told), "{errors}");
+}

@@ -94,8 +94,9 @@ fn is_constant(hole: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase()) && name.bytes().all(capital)
 }
 
-/// As many question marks as there are parameters.
+/// As many question marks as there are parameters: one in quotes, since others ask whether there is
+/// a value at all.
 fn is_list_of_marks(hole: &str) -> bool {
     let lower = hole.to_ascii_lowercase();
-    lower.contains('?') || lower.contains("placeholder")
+    lower.contains("'?") || lower.contains("\"?") || lower.contains("placeholder")
 }

@@ -14,11 +14,11 @@ const SUMMARY: &str = "The other end's certificate is not verified: whoever is o
 /// A pattern, and where it is looked for; everywhere if that is empty.
 type Pattern = (&'static [Language], &'static str);
 
+/// Also said of signatures.
+const VERIFY: &str = r"\bverify\s*=\s*False\b";
+
 const PATTERNS: &[Pattern] = &[
-    (
-        &[Language::Python],
-        r"\bverify(?:_ssl|_certs)?\s*=\s*False\b",
-    ),
+    (&[Language::Python], r"\bverify_(?:ssl|certs)\s*=\s*False\b"),
     (&[Language::Python], r"\b_create_unverified_context\b"),
     (&[Language::Python], r"\bcheck_hostname\s*=\s*False\b"),
     (
@@ -98,17 +98,18 @@ const PATTERNS: &[Pattern] = &[
 ];
 
 /// A signature of another kind is not verified there.
-const OTHER_SIGNATURE: &str = r"(?i)jwt|jws|decode|token";
+const OTHER_SIGNATURE: &str = r"(?i)\b(?:jwt|jws)\b|\bdecode\(";
 
 #[derive(Debug)]
 pub(super) struct Tls {
     patterns: Vec<(&'static [Language], Regex)>,
+    verify: Regex,
     other_signature: Regex,
 }
 
 pub(super) fn patterns() -> Vec<&'static str> {
     let patterns = PATTERNS.iter().map(|(_, pattern)| *pattern);
-    patterns.chain([OTHER_SIGNATURE]).collect()
+    patterns.chain([VERIFY, OTHER_SIGNATURE]).collect()
 }
 
 impl Tls {
@@ -116,6 +117,7 @@ impl Tls {
         let compile = |(languages, pattern): &Pattern| Ok((*languages, Regex::new(pattern)?));
         Ok(Self {
             patterns: PATTERNS.iter().map(compile).collect::<Result<_, _>>()?,
+            verify: Regex::new(VERIFY)?,
             other_signature: Regex::new(OTHER_SIGNATURE)?,
         })
     }
@@ -128,10 +130,10 @@ impl Tls {
             let here = languages.is_empty() || languages.contains(&spot.language);
             here && pattern.is_match(spot.line)
         };
-        let found = self.patterns.iter().any(matches);
-        let is_other =
-            spot.language == Language::Python && self.other_signature.is_match(spot.line);
-        (found && !is_other).then_some(Hit {
+        let verify = spot.language == Language::Python
+            && self.verify.is_match(spot.line)
+            && !self.other_signature.is_match(spot.line);
+        (verify || self.patterns.iter().any(matches)).then_some(Hit {
             rule: Rule::Tls,
             severity: Severity::High,
             summary: SUMMARY,

@@ -136,8 +136,34 @@ fn is_random(value: &str) -> bool {
         && has(char::is_ascii_alphabetic)
         && has(char::is_ascii_digit)
         && !NO_SECRET.iter().any(|it| lower.contains(it))
-        && !value.split(['-', '_', '.', ':', ' ']).all(is_word)
+        && !stands_for_another(value)
+        && !value.split(['-', '_', '.', ':', ' ']).all(is_name)
         && entropy(value) >= ENTROPY_MIN
+}
+
+/// The name of a variable or of another value, as shells, templates and YAML write it.
+fn stands_for_another(value: &str) -> bool {
+    let name = value.strip_prefix(['$', '%', '@', '*', '&', '!']);
+    let name = name.map(|name| name.strip_suffix(['%', '@']).unwrap_or(name));
+    let is_in_names = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    name.is_some_and(|name| name.bytes().all(is_in_names))
+}
+
+/// A word, or several that are told apart by capital letters.
+fn is_name(piece: &str) -> bool {
+    let mut words = Vec::new();
+    let mut begin = 0;
+    let followed = piece.char_indices().zip(piece.chars().skip(1));
+    for ((at, this), next) in followed {
+        if !this.is_ascii_uppercase() && next.is_ascii_uppercase() {
+            let end = at + this.len_utf8();
+            words.extend(piece.get(begin..end));
+            begin = end;
+        }
+    }
+    words.extend(piece.get(begin..));
+    // What is drawn at random changes between small and capital letters more often.
+    is_word(piece) || words.iter().all(|word| word.len() >= 3 && is_word(word))
 }
 
 /// Letters alone, digits alone, or letters with a small number before or behind them.
