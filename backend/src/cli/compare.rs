@@ -69,7 +69,7 @@ impl Compare {
         let project = Project::read(&mut environment);
         let mut project = std::mem::take(&mut environment.errors).or(project)?;
         project.pipelines = self.candidates(&project)?;
-        let keys = ProviderKeys::read(&mut environment, &project);
+        let keys = ProviderKeys::of_extractors(&mut environment, &project);
         let keys = environment.errors.or(Some(keys))?;
         let mut comparison = self.begin(&project);
         // Whatever keeps one of them from being asked is told before any is.
@@ -207,8 +207,8 @@ impl Candidate {
     }
 
     async fn ask(&self, report: ReportKey, input: &[u8]) -> Tried {
-        if self.pipeline.judge.policy.too_long(input).is_some() {
-            return Tried::TooLong;
+        if let Some(refusal) = self.pipeline.judge.refuse(input) {
+            return Tried::NotAsked(refusal.outcome);
         }
         let call_key = CallKey::of(&ClaimKey::of(&report, &self.version), 1);
         let question = self.pipeline.first_question(call_key, input);

@@ -14,6 +14,13 @@ impl ProviderKeys {
     /// Reads the keys of the extractors that a pipeline names, and the tokens of the sources that
     /// lead to one; the others' are not needed.
     pub fn read(environment: &mut Environment<'_>, project: &Project) -> Self {
+        let mut keys = Self::of_extractors(environment, project);
+        keys.add_tokens(environment, project);
+        keys
+    }
+
+    /// Reads the keys of the extractors that a pipeline names, for whoever fetches nothing.
+    pub fn of_extractors(environment: &mut Environment<'_>, project: &Project) -> Self {
         let used: BTreeSet<&str> = project
             .pipelines
             .iter()
@@ -38,11 +45,16 @@ impl ProviderKeys {
                 keys.insert(variable.to_owned(), key);
             }
         }
+        Self(keys)
+    }
+
+    fn add_tokens(&mut self, environment: &mut Environment<'_>, project: &Project) {
+        let mut read: BTreeSet<&str> = BTreeSet::new();
         for (source, fetch) in project.fetched() {
             let Some(variable) = fetch.token_variable.as_deref() else {
                 continue;
             };
-            if !read.insert(variable) {
+            if self.0.contains_key(variable) || !read.insert(variable) {
                 continue;
             }
             let purpose = format!(
@@ -50,10 +62,9 @@ impl ProviderKeys {
                  [source.{source}.fetch] if the server wants no token"
             );
             if let Some(key) = environment.required_secret(variable, &purpose) {
-                keys.insert(variable.to_owned(), key);
+                self.0.insert(variable.to_owned(), key);
             }
         }
-        Self(keys)
     }
 
     /// The key that a variable holds.

@@ -202,12 +202,12 @@ fn what_can_not_be_compared_is_told_before_anybody_is_asked() {
         (
             "nothing",
             "gpt",
-            "no table [pipeline.nothing] in the configuration; known: moderation",
+            "no table [pipeline.nothing] in the configuration; known: code-review, moderation",
         ),
         (
             "moderation",
             "gpt,nothing",
-            "no table [extractor.nothing] in the configuration; known: baseline, gpt, second",
+            "no table [extractor.nothing] in the configuration; known: baseline, code, gpt, second",
         ),
         ("moderation", "gpt,gpt", "`gpt` is named twice"),
         ("moderation", "gpt", "there is no file"),

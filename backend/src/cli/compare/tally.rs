@@ -14,8 +14,8 @@ use crate::{
 
 /// What became of one input.
 pub(super) enum Tried {
-    /// It is longer than its pipeline shows to any model.
-    TooLong,
+    /// It is more than its pipeline shows to any model, or nothing could be held to it.
+    NotAsked(AttemptOutcome),
     /// It was asked about.
     Asked(Box<Trial>),
 }
@@ -84,8 +84,12 @@ impl Tally {
     /// Counts what became of one input, and gives the judgement on the answer, if there was one.
     pub(super) fn count(&mut self, tried: Tried) -> Option<Judgement> {
         let trial = match tried {
-            Tried::TooLong => {
-                self.too_long += 1;
+            Tried::NotAsked(outcome) => {
+                if outcome == AttemptOutcome::ContextTooLong {
+                    self.too_long += 1;
+                } else {
+                    self.fail(outcome);
+                }
                 self.reviewed += 1;
                 return None;
             }
