@@ -17,8 +17,12 @@ pub(super) fn files(text: &str) -> Result<BTreeMap<String, File>, Unreadable> {
     while cursor.skip_blank_lines() {
         let first = cursor.place();
         let section = Section::read(&mut cursor)?;
-        let path = normalise(&section.path);
-        let path = path.map_err(|bad| first.expected(Expected::Path(bad)))?;
+        let path = match (normalise(&section.path), &section.file) {
+            (Ok(path), _) => path,
+            // Nothing can be found in one that is gone, whatever its name was.
+            (Err(_), None) => continue,
+            (Err(bad), Some(_)) => return Err(first.expected(Expected::Path(bad))),
+        };
         // One that is deleted first and made after that has become a file of another kind.
         if files.contains_key(&*path) {
             return Err(first.expected(Expected::OtherFile));

@@ -50,6 +50,16 @@ fn a_file_that_could_be_another_is_refused() {
     ]);
 }
 
+/// Nothing can be found in it, so its name can hide nothing.
+#[test]
+fn a_file_that_is_gone_may_have_had_any_name() {
+    let gone = "diff --git \"a/x\\\\y\" \"b/x\\\\y\"\ndeleted file mode 1\n";
+    let diff = format!("{gone}diff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -0,0 +1 @@\n+here\n");
+    let revision = Revision::of_diff(&diff).unwrap();
+    let files: Vec<_> = revision.files().map(|(path, _)| path).collect();
+    assert_eq!(files, ["z"]);
+}
+
 #[test]
 fn a_hunk_that_does_not_fit_is_refused_with_its_line() {
     let hunks = |hunks: &str| format!("--- a/x\n+++ b/x\n{hunks}");
