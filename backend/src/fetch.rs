@@ -138,12 +138,14 @@ impl Fetcher {
         let home = url.origin();
         let mut token = self.token.as_ref();
         for _ in 0..=REDIRECTS_MAX {
-            // Who was led away does not come back with it either.
-            token = token.filter(|_| url.origin() == home);
+            // Who was led away does not come back with it either, and a link does not choose that
+            // it goes unprotected.
+            let protected = url.scheme() == "https" || self.fetch.address.is_plain();
+            token = token.filter(|_| url.origin() == home && protected);
             let response = self.ask(&url, token).await?;
             let status = response.status();
             if !status.is_redirection() {
-                return self.content(response).await;
+                return self.content(response, token).await;
             }
             let location = response.headers().get(LOCATION);
             let location = location.ok_or(FetchError::NoContent(status.as_u16()))?;
@@ -191,11 +193,20 @@ impl Fetcher {
         }
     }
 
-    /// The content, bounded while it is read.
-    async fn content(&self, mut response: Response) -> Result<Input, FetchError> {
+    /// The content, bounded while it is read, of whoever was shown this token.
+    async fn content(
+        &self,
+        mut response: Response,
+        token: Option<&HeaderValue>,
+    ) -> Result<Input, FetchError> {
         let (status, headers) = (response.status(), response.headers());
         if status.as_u16() != 200 {
-            return Err(FetchError::of(status, headers, (self.clock)()));
+            let error = FetchError::of(status, headers, (self.clock)());
+            return Err(match (error, token) {
+                // Nobody refused what nobody was shown.
+                (FetchError::Credential(status), None) => FetchError::NoContent(status),
+                (error, _) => error,
+            });
         }
         let coding = headers.get(CONTENT_ENCODING);
         if coding.is_some_and(|coding| coding != "identity") {

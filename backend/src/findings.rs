@@ -76,6 +76,14 @@ impl FindingsRules {
         Ok(examined.collect())
     }
 
+    /// Whether a value has the list, and nothing in it.
+    #[must_use]
+    pub fn lists_nothing(&self, value: &serde_json::Value) -> bool {
+        let list = value.pointer(self.list.as_str());
+        list.and_then(serde_json::Value::as_array)
+            .is_some_and(Vec::is_empty)
+    }
+
     fn items<'v, 'a>(&self, answer: &'v Value<'a>) -> &'v [Value<'a>] {
         match self.list.find(answer) {
             Some(Value::Array(items)) => items,

@@ -38,7 +38,7 @@ pub use kept::{
 };
 pub use lease::{Held, Lease, Lost, Unsettled};
 pub use pause::{CredentialName, Pause, PauseReason, Paused, Resumed, Subject};
-pub use people::{Decided, Decision, DecisionKind, Erasure, Replayed};
+pub use people::{Correction, Decided, Decision, DecisionKind, Erasure, Replayed};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use turns::Turns;

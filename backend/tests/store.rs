@@ -167,6 +167,7 @@ macro_rules! suite {
                     accepting_makes_the_result_final_once,
                     nothing_can_be_accepted_where_there_is_none,
                     a_correction_is_the_result_even_where_there_was_none,
+                    a_correction_for_another_schema_of_that_name_writes_nothing,
                     a_correction_under_a_newer_schema_retires_the_older,
                     a_dismissal_ends_without_an_announcement,
                     a_retry_has_another_budget,
@@ -183,6 +184,7 @@ macro_rules! suite {
                     what_was_fetched_is_erased,
                     a_refused_token_is_paused_by_its_own_name,
                     who_need_not_fetch_probes_no_token,
+                    who_fetches_with_another_token_probes_not_this_one,
                     time_stands_still_while_a_token_is_paused,
                 }
                 replay: {

@@ -53,13 +53,12 @@ fn set_up(
     let variable = fetch.token_variable.as_deref();
     let credential = CredentialName::of_source(&source.name, variable);
     let token = variable.and_then(|variable| keys.get(variable)).cloned();
-    let scheme = if fetch.address.is_plain() {
-        "http"
-    } else {
-        "https"
+    // One without TLS may lead on to one with it; where there are no authorities, to none.
+    let tls = match tls::for_scheme("https") {
+        Err(TlsError::NoAuthorities) if fetch.address.is_plain() => tls::for_scheme("http"),
+        tls => tls,
     };
-    let fetcher = tls::for_scheme(scheme).map_err(Unfetchable::from);
-    let fetcher = fetcher.and_then(|tls| {
+    let fetcher = tls.map_err(Unfetchable::from).and_then(|tls| {
         let clock = UnixMillis::of_this_machine;
         let names = Arc::new(SystemNames);
         Ok(Fetcher::new(fetch, token.as_ref(), &tls, names, clock)?)

@@ -99,7 +99,7 @@ impl Pipeline {
     }
 
     /// A record is what its schema says. Findings are also what the rules for their list say.
-    fn schema_digest(&self) -> [u8; 32] {
+    pub fn schema_digest(&self) -> [u8; 32] {
         let digest = self.schema.digest();
         match &self.kind {
             Kind::Classification => digest,

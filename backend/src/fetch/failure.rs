@@ -30,7 +30,8 @@ pub enum FetchError {
     /// It leads on and on.
     #[error("there are more than {REDIRECTS_MAX} redirects")]
     Redirects,
-    /// The credential is refused, or one is missing.
+    /// The credential is refused: it was shown, and whoever was asked wants another one. What is
+    /// closed to whoever may read the rest, with 403, tells nothing of the credential.
     #[error("the credential is not accepted (status {0})")]
     Credential(u16),
     /// Too many requests.
@@ -121,7 +122,7 @@ impl FetchError {
                 status,
                 retry_after,
             },
-            status @ (401 | 403) => Self::Credential(status),
+            status @ 401 => Self::Credential(status),
             status @ (408 | 425 | 500..=599) => Self::Overloaded {
                 status,
                 retry_after,

@@ -44,6 +44,10 @@ pub enum Problem {
     },
     /// The report has no result that could be accepted.
     NothingToAccept,
+    /// The report's schema version is bound to another schema than the one that is configured.
+    OtherSchema,
+    /// The report's content was never fetched, so that nothing can be held to it.
+    NotFetched,
     /// A corrected value does not fit the schema, and where: places of the schema.
     InvalidValue(String),
     /// The report's pipeline is not in this configuration.
@@ -112,6 +116,8 @@ impl Problem {
             Self::StaleRevision { .. } => "stale_revision",
             Self::NotInReview { .. } => "not_in_review",
             Self::NothingToAccept => "nothing_to_accept",
+            Self::OtherSchema => "other_schema",
+            Self::NotFetched => "not_fetched",
             Self::InvalidValue(_) => "invalid_value",
             Self::UnknownPipeline => "unknown_pipeline",
             Self::Erased => "erased",
@@ -146,6 +152,8 @@ impl Problem {
             Self::StaleRevision { .. }
             | Self::NotInReview { .. }
             | Self::NothingToAccept
+            | Self::OtherSchema
+            | Self::NotFetched
             | Self::UnknownPipeline
             | Self::Erased
             | Self::Outdated
@@ -181,6 +189,8 @@ impl Problem {
             | Self::StaleRevision { .. }
             | Self::NotInReview { .. }
             | Self::NothingToAccept
+            | Self::OtherSchema
+            | Self::NotFetched
             | Self::InvalidValue(_)
             | Self::UnknownPipeline
             | Self::Erased
@@ -216,6 +226,14 @@ impl Problem {
                 return Some(format!("nobody is asked about the report: it is {state}"));
             }
             Self::NothingToAccept => "the report has no result that could be accepted",
+            Self::OtherSchema => {
+                "the pipeline's `schema_version` is bound to another schema than the configured \
+                 one: give the changed one a new version"
+            }
+            Self::NotFetched => {
+                "the report's content was never fetched: a finding can't be held to it; an empty \
+                 list, `retry` and `dismiss` can be decided"
+            }
             Self::InvalidValue(places) => return Some(places.clone()),
             Self::UnknownPipeline => "the report's pipeline is not in this configuration",
             Self::Erased => "the report was erased",
@@ -284,7 +302,7 @@ impl IntoResponse for Problem {
 mod tests {
     use super::*;
 
-    const ALL: [Problem; 26] = [
+    const ALL: [Problem; 28] = [
         Problem::BadEnvelope,
         Problem::KeyMismatch,
         Problem::HashMismatch,
@@ -299,6 +317,8 @@ mod tests {
             state: State::Accepted,
         },
         Problem::NothingToAccept,
+        Problem::OtherSchema,
+        Problem::NotFetched,
         Problem::UnknownPipeline,
         Problem::Erased,
         Problem::Outdated,

@@ -41,6 +41,8 @@ pub struct Judged {
     pub classifier_version: String,
     /// What the schema is bound to.
     pub schema_version: String,
+    /// What that version stands for here.
+    pub schema_digest: [u8; 32],
     /// What answers are judged by; a corrected result has to fit its schema.
     pub judge: Judge,
 }
@@ -63,6 +65,7 @@ impl From<&Pipeline> for Judged {
             pipeline: pipeline.name.clone(),
             classifier_version: pipeline.classifier_version.clone(),
             schema_version: pipeline.schema_version.clone(),
+            schema_digest: pipeline.schema_digest(),
             judge: pipeline.judge(),
         }
     }

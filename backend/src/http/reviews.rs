@@ -23,11 +23,12 @@ use super::{
     wire::{DecidedWire, ReplayWire, ReplayWord, ReviewPageWire},
 };
 use crate::{
-    judge::Kind,
+    findings::Unfit,
+    judge::{Kind, Unacceptable},
     replay::{self, Replay},
-    report,
+    report::{self, InputOrigin},
     schema::ANSWER_BYTES_MAX,
-    store::{Cursor, Decided, Decision, DecisionKind, Replayed},
+    store::{Correction, Cursor, Decided, Decision, DecisionKind, Replayed},
 };
 
 /// The most bytes of a decision: a value may be written with escapes.
@@ -142,6 +143,7 @@ pub(super) async fn decide(
         Decided::Stale { revision } => Err(Problem::StaleRevision { revision }),
         Decided::NotInReview { state } => Err(Problem::NotInReview { state }),
         Decided::NothingToAccept => Err(Problem::NothingToAccept),
+        Decided::OtherSchema => Err(Problem::OtherSchema),
         Decided::Unknown => Err(Problem::UnknownReport),
     }
 }
@@ -159,17 +161,30 @@ async fn correction(
         Kind::Classification => Vec::new(),
         Kind::Findings(_) => {
             let input = api.store.input(key).await.map_err(unreadable)?;
-            input.ok_or(Problem::Erased)?
+            match (input, report.input_from) {
+                (Some(input), _) => input,
+                // There is nothing that a finding could be held to; a list without any needs none.
+                (None, InputOrigin::Reference) => Vec::new(),
+                (None, InputOrigin::Forwarded | InputOrigin::Fetched) => {
+                    return Err(Problem::Erased);
+                }
+            }
         }
     };
     let valid = judged.judge.correct(value.get(), &input);
-    // It names places and rules, and nothing of the value.
-    let valid = valid.map_err(|why| Problem::InvalidValue(why.to_string()))?;
-    Ok(DecisionKind::Correct {
+    let valid = valid.map_err(|why| match (&why, report.input_from) {
+        (Unacceptable::Findings(Unfit::Input(_)), InputOrigin::Reference) => Problem::NotFetched,
+        // It names places and rules, and nothing of the value.
+        (Unacceptable::Schema(_) | Unacceptable::Findings(_), _) => {
+            Problem::InvalidValue(why.to_string())
+        }
+    })?;
+    Ok(DecisionKind::Correct(Correction {
         value: valid.value,
         findings: valid.findings,
         schema_version: judged.schema_version.clone(),
-    })
+        schema_digest: judged.schema_digest,
+    }))
 }
 
 fn refused(rejection: BytesRejection) -> Problem {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Judge;
+use super::{Judge, Kind};
 use crate::{findings::Unfit, report::Finding, schema::Invalid};
 
 /// A person's value, found valid.
@@ -43,7 +43,11 @@ impl Judge {
     /// [`Unacceptable`]
     pub fn correct(&self, text: &str, input: &[u8]) -> Result<Correction, Unacceptable> {
         let report = self.schema.read(text).map_err(Unacceptable::Schema)?;
-        let findings = self.findings(&report, input);
+        let findings = match &self.kind {
+            // Where nothing is wrong, there is no place to be held to.
+            Kind::Findings(rules) if rules.lists_nothing(report.value()) => Ok(Some(Vec::new())),
+            Kind::Findings(_) | Kind::Classification => self.findings(&report, input),
+        };
         Ok(Correction {
             findings: findings.map_err(Unacceptable::Findings)?,
             value: report.canonical().to_owned(),

@@ -33,19 +33,25 @@ impl fmt::Debug for Decision {
 pub enum DecisionKind {
     /// The report's current result is right.
     Accept,
-    /// This is the result. Whoever asks has found it valid.
-    Correct {
-        /// Canonical JSON.
-        value: String,
-        /// What it lists, where the report's pipeline makes findings.
-        findings: Option<Vec<Finding>>,
-        /// The version of the schema that it fits.
-        schema_version: String,
-    },
+    /// This is the result.
+    Correct(Correction),
     /// The report needs no result.
     Dismiss,
     /// Another attempt is wanted, with a budget of its own.
     Retry,
+}
+
+/// A result that a reviewer wrote. Whoever asks has found it valid.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// Canonical JSON.
+    pub value: String,
+    /// What it lists, where the report's pipeline makes findings.
+    pub findings: Option<Vec<Finding>>,
+    /// The version of the schema that it fits.
+    pub schema_version: String,
+    /// What that version stands for, to whoever found it valid.
+    pub schema_digest: [u8; 32],
 }
 
 impl DecisionKind {
@@ -54,7 +60,7 @@ impl DecisionKind {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Accept => "accept",
-            Self::Correct { .. } => "correct",
+            Self::Correct(_) => "correct",
             Self::Dismiss => "dismiss",
             Self::Retry => "retry",
         }
@@ -81,6 +87,8 @@ pub enum Decided {
     },
     /// There is no result that could be accepted.
     NothingToAccept,
+    /// The version of the schema stands for another one than the value was held to.
+    OtherSchema,
     /// No such report.
     Unknown,
 }

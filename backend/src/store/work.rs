@@ -1,6 +1,11 @@
 //! What a worker asks, and what it is answered.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use fencepost_identity::{
     identity::Identity,
@@ -37,8 +42,8 @@ pub struct PipelineTerms {
     pub schema_version: String,
     /// What is presented to whoever is asked.
     pub credential: CredentialName,
-    /// What is presented to those whom inputs are fetched from.
-    pub fetched_with: Vec<CredentialName>,
+    /// What is presented to those whom inputs are fetched from, by source.
+    pub fetched_with: BTreeMap<String, CredentialName>,
     /// How long a lease is, from the grant and from each heartbeat on.
     pub lease: Duration,
     /// How many charged attempts a job has.
@@ -60,8 +65,9 @@ impl PipelineTerms {
     /// All that may be paused for these jobs.
     #[must_use]
     pub fn depends_on(&self) -> Vec<Subject> {
-        let fetched_with = self.fetched_with.iter().cloned();
-        let fetched_with = fetched_with.map(Subject::Credential);
+        // Several sources may present one.
+        let fetched_with: BTreeSet<_> = self.fetched_with.values().cloned().collect();
+        let fetched_with = fetched_with.into_iter().map(Subject::Credential);
         self.subjects().into_iter().chain(fetched_with).collect()
     }
 }
@@ -93,10 +99,13 @@ impl Claim {
     pub(super) fn tries(&self, subject: &Subject, terms: &PipelineTerms) -> bool {
         match self {
             Self::Granted(grant) => {
-                let fetched_with = terms.fetched_with.iter().cloned();
-                let mut fetched_with = fetched_with.map(Subject::Credential);
                 let asks = grant.stored.is_none() && terms.subjects().contains(subject);
-                let fetches = grant.unfetched.is_some() && fetched_with.any(|it| it == *subject);
+                let fetched_with = grant
+                    .unfetched
+                    .as_ref()
+                    .and_then(|_| terms.fetched_with.get(&grant.source));
+                let fetches =
+                    fetched_with.is_some_and(|name| *subject == Subject::Credential(name.clone()));
                 asks || fetches
             }
             Self::Idle { .. }

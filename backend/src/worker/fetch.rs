@@ -1,7 +1,7 @@
 //! Fetching the input of a report whose delivery brought only a reference: under the lease, before
 //! anything else, and once.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tracing::debug;
 
@@ -15,6 +15,10 @@ use crate::{
         ReviewNeed, StoreError,
     },
 };
+
+/// For how long a report is left to others whose source this worker does not know: a newer
+/// configuration may be on its way.
+const ELSEWHERE: Duration = Duration::from_secs(60);
 
 /// How the inputs of one source's reports are fetched.
 #[derive(Clone, Debug)]
@@ -84,10 +88,12 @@ impl Worker {
         }
         let Some(source) = pipeline.sources.get(&grant.source) else {
             let reason = format!(
-                "the source `{}` does not say any more how its content is fetched",
+                "this worker does not know how the content of source `{}` is fetched",
                 grant.source
             );
-            return Err(Ended::Settled(for_a_person(reason)));
+            let (outcome, wait) = (AttemptOutcome::Released, Some(ELSEWHERE));
+            let put_off = self.put_off(grant, outcome, reason, wait, Charge::GiveBack);
+            return Err(Ended::Settled(put_off));
         };
         let fetcher = &source.fetcher;
         point!("fetch.before");
@@ -126,7 +132,7 @@ impl Worker {
                 outcome: outcome_of(error),
                 reason: Some(reason),
                 call: None,
-                after: std::time::Duration::ZERO,
+                after: Duration::ZERO,
                 charge: Charge::GiveBack,
             }),
         }

@@ -1,10 +1,6 @@
 //! A pipeline as a worker runs it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use fencepost_identity::key::CallKey;
 
@@ -73,12 +69,12 @@ impl Pipeline {
         }
     }
 
-    /// What is presented to those whom inputs are fetched from, each once.
-    fn fetched_with(&self) -> Vec<CredentialName> {
-        let credentials = self.sources.values();
-        let credentials = credentials.map(|source| source.credential.clone());
-        let credentials: BTreeSet<_> = credentials.collect();
-        credentials.into_iter().collect()
+    /// What is presented to those whom inputs are fetched from.
+    fn fetched_with(&self) -> BTreeMap<String, CredentialName> {
+        let sources = self.sources.iter();
+        sources
+            .map(|(name, source)| (name.clone(), source.credential.clone()))
+            .collect()
     }
 
     /// The question about an input.

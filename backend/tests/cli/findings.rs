@@ -49,7 +49,7 @@ async fn listed(store: &dyn Store, revision: u64, rules: &[&str]) -> ReportKey {
             max_attempts: 3,
             max_elapsed: Duration::from_secs(600),
             credential: CredentialName::new("MODEL_KEY"),
-            fetched_with: Vec::new(),
+            fetched_with: std::collections::BTreeMap::new(),
         }],
     };
     let Claim::Granted(grant) = store.claim(request).await.unwrap() else {

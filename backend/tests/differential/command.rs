@@ -147,7 +147,7 @@ impl Looking {
             classifier_version: format!("{pipeline}-{}", self.classifier),
             schema_version: format!("{pipeline}-v{}", self.schema),
             credential: CredentialName::new("MODEL_KEY"),
-            fetched_with: Vec::new(),
+            fetched_with: std::collections::BTreeMap::new(),
             lease: LEASE,
             max_attempts: self.max_attempts,
             max_elapsed: MAX_ELAPSED,

@@ -7,6 +7,7 @@ use fencepost::{
     judge::{Judge, Kind},
     policy::Policy,
     schema::Schema,
+    store::PipelineVersions,
 };
 use fencepost_identity::pointer::Pointer;
 use serde_json::{Value, json};
@@ -89,4 +90,34 @@ async fn what_a_report_is_about_is_read_until_it_is_erased() {
     assert_eq!(place.store.input(key).await.unwrap(), None);
     let answer = place.decide(key, correct(&[finding("a.rs", 1)])).await;
     assert_eq!((answer.status, answer.code()), (409, "erased"));
+}
+
+#[tokio::test]
+async fn where_nothing_was_fetched_only_nothing_can_be_found() {
+    let mut place = Place::new().await;
+    place.router = router_of(&place.store, "moderation-7", "moderation-v3", judge());
+    let key = place.unfetched("1").await;
+    let answer = place.decide(key, correct(&[finding("a.rs", 1)])).await;
+    assert_eq!((answer.status, answer.code()), (409, "not_fetched"));
+    let answer = place.decide(key, correct(&[])).await;
+    assert_eq!(answer.status, 200);
+    let result = &place.report(key).await["result"];
+    assert_eq!(result["value"], json!({ "list": [] }));
+}
+
+#[tokio::test]
+async fn another_schema_under_a_bound_version_is_no_measure() {
+    let mut place = Place::new().await;
+    place.router = router_of(&place.store, "moderation-7", "moderation-v3", judge());
+    let bound = PipelineVersions {
+        pipeline: "moderation".to_owned(),
+        classifier_version: "moderation-7".to_owned(),
+        classifier_digest: [7; 32],
+        schema_version: "moderation-v3".to_owned(),
+        schema_digest: [8; 32],
+    };
+    place.store.bind_versions(bound).await.unwrap();
+    let key = place.unfetched("1").await;
+    let answer = place.decide(key, correct(&[])).await;
+    assert_eq!((answer.status, answer.code()), (409, "other_schema"));
 }

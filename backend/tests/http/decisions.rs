@@ -8,12 +8,12 @@ use fencepost::{
     http::{AdminApi, Health, Judged, Versions, admin_router},
     judge::{Judge, Kind, Rule, Test},
     policy::Policy,
-    report::{Nonce, ReviewReason, WorkerId},
+    report::{AttemptOutcome, Nonce, ReviewReason, WorkerId},
     schema::Schema,
     secret::Secret,
     store::{
-        Claim, ClaimRequest, Commit, Commitment, CredentialName, Lease, NewInput, NewReport,
-        PipelineTerms, SqliteOptions, SqliteStore, Store,
+        AfterRejection, Claim, ClaimRequest, Commit, Commitment, CredentialName, Lease, NewInput,
+        NewReport, PipelineTerms, Rejection, SqliteOptions, SqliteStore, Store,
     },
 };
 use fencepost_identity::{
@@ -54,7 +54,7 @@ impl Place {
     }
 
     async fn granted_about(&self, id: &str, input: &[u8]) -> Lease {
-        self.lease(id, Version::Event, None, input).await
+        self.lease(id, Version::Event, None, Some(input)).await
     }
 
     /// The same, of a version that has a place in an order.
@@ -65,7 +65,7 @@ impl Place {
         order: Option<String>,
     ) -> Lease {
         let input = br#"{"text":"text-canary"}"#;
-        self.lease(id, version, order, input).await
+        self.lease(id, version, order, Some(input)).await
     }
 
     async fn lease(
@@ -73,7 +73,7 @@ impl Place {
         id: &str,
         version: Version,
         order: Option<String>,
-        input: &[u8],
+        input: Option<&[u8]>,
     ) -> Lease {
         let identity = Identity {
             tenant: Tenant::new("acme").unwrap(),
@@ -83,7 +83,7 @@ impl Place {
         };
         let report = NewReport {
             identity,
-            input: Some(NewInput {
+            input: input.map(|input| NewInput {
                 canonical: input.to_vec(),
                 hash: InputHash::from_bytes([1; 32]),
             }),
@@ -106,7 +106,7 @@ impl Place {
                 max_attempts: 3,
                 max_elapsed: Duration::from_secs(600),
                 credential: CredentialName::new("OPENAI_API_KEY"),
-                fetched_with: Vec::new(),
+                fetched_with: std::collections::BTreeMap::new(),
             }],
         };
         let Claim::Granted(grant) = self.store.claim(request).await.unwrap() else {
@@ -125,6 +125,20 @@ impl Place {
     pub(super) async fn in_review_about(&self, id: &str, input: &Value) -> ReportKey {
         let lease = self.granted_about(id, input.to_string().as_bytes()).await;
         self.doubted(lease).await
+    }
+
+    /// A report whose content could not be fetched, so that a person is asked.
+    pub(super) async fn unfetched(&self, id: &str) -> ReportKey {
+        let lease = self.lease(id, Version::Event, None, None).await;
+        let key = lease.report();
+        let rejection = Rejection {
+            outcome: AttemptOutcome::InvalidRequest,
+            reason: None,
+            call: None,
+            next: AfterRejection::Review(ReviewReason::InvalidRequest.into()),
+        };
+        self.store.reject(lease, rejection).await.unwrap();
+        key
     }
 
     async fn doubted(&self, lease: Lease) -> ReportKey {
@@ -189,6 +203,7 @@ pub(super) fn router_of(
         pipeline: "moderation".to_owned(),
         classifier_version: classifier_version.to_owned(),
         schema_version: schema_version.to_owned(),
+        schema_digest: [9; 32],
         judge,
     };
     let versions = Versions::Bound(Vec::new());

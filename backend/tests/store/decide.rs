@@ -3,8 +3,8 @@
 use fencepost::{
     report::{Outcome, ReviewReason, State},
     store::{
-        AfterRejection, Claim, Commit, Decided, Decision, DecisionKind, PipelineTerms, Rejected,
-        Replayed, ReviewStatus, Store,
+        AfterRejection, Claim, Commit, Correction, Decided, Decision, DecisionKind, PipelineTerms,
+        PipelineVersions, Rejected, Replayed, ReviewStatus, Store,
     },
 };
 use fencepost_identity::key::ResultKey;
@@ -28,11 +28,12 @@ pub(crate) fn decision(revision: u64, kind: DecisionKind) -> Decision {
 }
 
 pub(crate) fn correction(schema_version: &str) -> DecisionKind {
-    DecisionKind::Correct {
+    DecisionKind::Correct(Correction {
         value: CORRECTED.to_owned(),
         findings: None,
         schema_version: schema_version.to_owned(),
-    }
+        schema_digest: [9; 32],
+    })
 }
 
 pub(crate) async fn decide(store: &dyn Store, revision: u64, kind: DecisionKind) -> Decided {
@@ -106,6 +107,35 @@ pub(crate) async fn a_correction_is_the_result_even_where_there_was_none(db: &im
     assert_eq!(db.number(FINALS).await, 1);
     let recorded = "SELECT count(*) FROM decision WHERE kind = 'correct' AND value IS NOT NULL";
     assert_eq!(db.number(recorded).await, 1);
+}
+
+/// What a list is recognized by depends on what its schema version stands for.
+pub(crate) async fn a_correction_for_another_schema_of_that_name_writes_nothing(
+    db: &impl Database,
+) {
+    let store = db.store();
+    rejected_for_review(&*store).await;
+    let DecisionKind::Correct(fits) = correction("moderation-v3") else {
+        unreachable!("a correction is one")
+    };
+    let bound = PipelineVersions {
+        pipeline: "moderation".to_owned(),
+        classifier_version: "moderation-7".to_owned(),
+        classifier_digest: [7; 32],
+        schema_version: "moderation-v3".to_owned(),
+        schema_digest: fits.schema_digest,
+    };
+    store.bind_versions(bound).await.unwrap();
+    let before = db.contents().await;
+    let other = Correction {
+        schema_digest: [1; 32],
+        ..fits.clone()
+    };
+    let decided = decide(&*store, 1, DecisionKind::Correct(other)).await;
+    assert_eq!(decided, Decided::OtherSchema);
+    assert_eq!(db.contents().await, before);
+    let decided = decide(&*store, 1, DecisionKind::Correct(fits)).await;
+    assert_eq!(decided, Decided::Decided { state: DECIDED });
 }
 
 pub(crate) async fn a_correction_under_a_newer_schema_retires_the_older(db: &impl Database) {

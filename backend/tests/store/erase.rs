@@ -3,8 +3,8 @@
 use fencepost::{
     report::{AttemptOutcome, FencingToken, Outcome, ReviewReason, State},
     store::{
-        AfterRejection, Commit, Commitment, Content, DecisionKind, Erasure, Filter, Held, Ingested,
-        Lost, NewReport, RawAnswer, ReviewNeed, Store,
+        AfterRejection, Commit, Commitment, Content, Correction, DecisionKind, Erasure, Filter,
+        Held, Ingested, Lost, NewReport, RawAnswer, ReviewNeed, Store,
     },
 };
 use fencepost_identity::{
@@ -82,11 +82,12 @@ pub(crate) async fn full(store: &dyn Store) -> ReportKey {
     store.commit(lease, commitment.clone()).await.unwrap();
     let mut correction = decision(
         1,
-        DecisionKind::Correct {
+        DecisionKind::Correct(Correction {
             value: format!(r#"{{"category":"{CANARY}"}}"#),
             findings: Some(vec![found(&format!("{CANARY} 2"), CANARY)]),
             schema_version: "moderation-v3".to_owned(),
-        },
+            schema_digest: [9; 32],
+        }),
     );
     correction.why = CANARY.to_owned();
     store.decide(key, correction).await.unwrap();

@@ -3,8 +3,8 @@
 use fencepost::{
     report::{AttemptNumber, Finding, ReviewReason},
     store::{
-        Commit, Commitment, DecisionKind, FindingStatus, FindingView, Lost, PipelineTerms, Since,
-        Store, StoreError,
+        Commit, Commitment, Correction, DecisionKind, FindingStatus, FindingView, Lost,
+        PipelineTerms, Since, Store, StoreError,
     },
 };
 use fencepost_identity::key::{FindingKey, ResultKey};
@@ -341,11 +341,12 @@ fn for_review(answer: Commitment) -> Commitment {
 
 fn correction(names: &[&str]) -> DecisionKind {
     let answer = list_of(names);
-    DecisionKind::Correct {
+    DecisionKind::Correct(Correction {
         value: answer.value,
         findings: answer.findings,
         schema_version: "moderation-v3".to_owned(),
-    }
+        schema_digest: [9; 32],
+    })
 }
 
 pub(crate) async fn a_person_writes_a_list_in_place_of_a_machines(db: &impl Database) {

@@ -135,7 +135,7 @@ pub(crate) fn terms() -> PipelineTerms {
         classifier_version: "moderation-7".to_owned(),
         schema_version: "moderation-v3".to_owned(),
         credential: CredentialName::new("OPENAI_API_KEY"),
-        fetched_with: Vec::new(),
+        fetched_with: std::collections::BTreeMap::new(),
         lease: LEASE,
         max_attempts: 3,
         max_elapsed: Duration::from_secs(24 * 60 * 60),

@@ -1,7 +1,7 @@
 //! Content by reference: kept once, under the fence, and compared with nothing; what happens to
 //! the credential that it is fetched with.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use fencepost::{
     report::{AttemptOutcome, InputOrigin, State},
@@ -43,7 +43,7 @@ fn fetched(text: &str) -> Fetched {
 
 fn fetching() -> PipelineTerms {
     PipelineTerms {
-        fetched_with: vec![token()],
+        fetched_with: BTreeMap::from([("comments".to_owned(), token())]),
         ..terms()
     }
 }
@@ -239,6 +239,46 @@ pub(crate) async fn who_need_not_fetch_probes_no_token(db: &impl Database) {
     );
     let third = grant_on(&*store, 3, fetching()).await;
     assert_eq!(third.lease.report(), key(1));
+}
+
+/// One source's token tells nothing of another's: its jobs neither use up the other's probe nor
+/// end its pause.
+pub(crate) async fn who_fetches_with_another_token_probes_not_this_one(db: &impl Database) {
+    let store = db.store();
+    let another = CredentialName::new("WIKI_TOKEN");
+    let both = || {
+        let mut terms = fetching();
+        terms
+            .fetched_with
+            .insert("wiki".to_owned(), another.clone());
+        terms
+    };
+    ingest(&*store, 1).await;
+    let first = grant_on(&*store, 1, both()).await;
+    refused(&*store, first).await;
+    let wiki = NewReport {
+        input: None,
+        source: "wiki".to_owned(),
+        ..report(2)
+    };
+    store.ingest(wiki).await.unwrap();
+    db.execute("UPDATE job SET due_ms = 1 WHERE state = 'accepted'")
+        .await;
+    db.execute("UPDATE job SET due_ms = 2 WHERE job_id = 1")
+        .await;
+    probe_is_due(db).await;
+    let second = grant_on(&*store, 2, both()).await;
+    assert_eq!(second.lease.report(), key(2));
+    let fetched = Fetched {
+        with: another.clone(),
+        ..fetched(TEXT)
+    };
+    store.keep_input(&second.lease, fetched).await.unwrap();
+    store.commit(second.lease, value()).await.unwrap();
+    let subject = Subject::Credential(token());
+    assert_eq!(paused(&*store).await, [(subject, PauseReason::Auth, 0)]);
+    let third = grant_on(&*store, 3, both()).await;
+    assert_eq!(third.lease.report(), key(1), "its own probe is still there");
 }
 
 pub(crate) async fn time_stands_still_while_a_token_is_paused(db: &impl Database) {

@@ -98,15 +98,11 @@ async fn a_status_says_what_follows() {
         (304, none, Consequence::Review),
         (400, none, Consequence::Review),
         (401, none, Consequence::PauseCredential),
-        (403, none, Consequence::PauseCredential),
+        (403, none, Consequence::Review),
         (403, &reset, later(Some(90))),
         (403, &[("retry-after", "30")], later(Some(30))),
         (403, &[("x-ratelimit-remaining", "0")], later(None)),
-        (
-            403,
-            &[("x-ratelimit-remaining", "7")],
-            Consequence::PauseCredential,
-        ),
+        (403, &[("x-ratelimit-remaining", "7")], Consequence::Review),
         (404, none, Consequence::Review),
         (406, none, Consequence::Review),
         (408, none, later(None)),
@@ -143,6 +139,7 @@ async fn led(location: &str, listed: &str) -> Led {
             let home = home.get().unwrap();
             respond(302, &[("location", &format!("http://{home}/end"))])
         }
+        "/closed" => respond(401, &[]),
         _ => text("there"),
     })
     .await;
@@ -170,6 +167,27 @@ fn shown(requests: &[Requested]) -> Vec<bool> {
     requests
         .map(|request| request.header("authorization").is_some())
         .collect()
+}
+
+#[tokio::test]
+async fn a_token_that_was_not_shown_is_not_refused() {
+    let closed = led("http://THERE/closed", ", \"THERE\"").await;
+    let error = closed.result.unwrap_err();
+    assert_eq!(error, FetchError::NoContent(401));
+    assert_eq!(error.consequence(), Consequence::Review);
+    assert_eq!(shown(&closed.there), [false]);
+}
+
+/// Whoever writes a link does not choose that the token goes unprotected.
+#[tokio::test]
+async fn a_link_without_tls_gets_no_token() {
+    let server = ContentServer::start(|_| text("here")).await;
+    let at = server.address();
+    let table = format!("url = \"{{link.head}}\"\nhosts = [\"{at}\"]\n{HERE}");
+    let fetcher = fetcher(&table, Told::of(&[]));
+    let result = within(fetched(&fetcher, &format!("http://{at}/x"))).await;
+    assert_eq!(result.unwrap(), r#"{"text":"here"}"#);
+    assert_eq!(shown(&server.requests()), [false]);
 }
 
 #[tokio::test]

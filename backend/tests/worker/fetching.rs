@@ -266,14 +266,31 @@ async fn a_report_without_the_link_goes_to_a_person_who_is_told_which() {
     assert_eq!(server.requests().len(), 0);
 }
 
+/// A newer configuration may be on its way to it; if none comes, a person is asked.
 #[tokio::test]
-async fn a_reference_whose_source_fetches_no_more_goes_to_a_person() {
+async fn a_worker_that_does_not_know_the_source_leaves_the_report_to_others() {
     let mut rig = Rig::new().await;
     let worker = rig.worker().await;
     let key = rig.refer("1").await;
-    assert_eq!(one_step(&worker).await.unwrap(), Step::SentToReview(key));
-    let reason = rig.attempts(key).await.remove(0).reason.unwrap();
-    assert!(reason.contains("the source `comments`"), "{reason}");
+    let step = one_step(&worker).await.unwrap();
+    let Step::Rescheduled { due, charge, .. } = step else {
+        panic!("{step:?}")
+    };
+    assert_eq!(charge, Charge::GiveBack);
+    let attempt = rig.attempts(key).await.remove(0);
+    assert_eq!(due.since(attempt.ended.unwrap()), Duration::from_secs(60));
+    let reason = attempt.reason.unwrap();
+    assert!(reason.contains("source `comments`"), "{reason}");
+    for _ in 1..6 {
+        rig.waits_are_over().await;
+        let step = one_step(&worker).await.unwrap();
+        if step == Step::SentToReview(key) {
+            break;
+        }
+        assert!(matches!(step, Step::Rescheduled { .. }), "{step:?}");
+    }
+    let state = rig.state(key).await;
+    assert_eq!(state, State::ReadyForReview);
     rig.no_call();
 }
 

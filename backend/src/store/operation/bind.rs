@@ -39,13 +39,7 @@ impl Operation for BindVersions {
             return Ok(Bound::Conflict(conflicts));
         }
         for (kind, version, digest) in unbound {
-            let bind = statement(sql::BIND_VERSION)
-                .bind(kind.as_str())
-                .bind(&versions.pipeline)
-                .bind(version)
-                .bind(&digest)
-                .bind(tx.now.get());
-            tx.session().execute(bind).await?;
+            bind(tx, kind, (&versions.pipeline, version), &digest).await?;
         }
         Ok(Bound::Bound)
     }
@@ -64,6 +58,39 @@ async fn bound(
     let row = tx.session().row(bound).await?;
     let digest = |row| Row::new(&row, version).digest("version_binding.digest", |bytes| bytes);
     row.map(digest).transpose()
+}
+
+/// Whether a version stands for this; one that stood for nothing does from now on.
+pub(super) async fn holds_for(
+    tx: &mut Tx<'_>,
+    kind: VersionKind,
+    (pipeline, version): (&str, &str),
+    digest: &[u8; 32],
+) -> Result<bool, StoreError> {
+    match bound(tx, kind, pipeline, version).await? {
+        Some(bound) => Ok(bound == *digest),
+        None => {
+            bind(tx, kind, (pipeline, version), digest).await?;
+            // Somebody else may have bound it to another meanwhile.
+            Ok(bound(tx, kind, pipeline, version).await? == Some(*digest))
+        }
+    }
+}
+
+async fn bind(
+    tx: &mut Tx<'_>,
+    kind: VersionKind,
+    (pipeline, version): (&str, &str),
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    let bind = statement(sql::BIND_VERSION)
+        .bind(kind.as_str())
+        .bind(pipeline.to_owned())
+        .bind(version.to_owned())
+        .bind(digest)
+        .bind(tx.now.get());
+    tx.session().execute(bind).await?;
+    Ok(())
 }
 
 /// Binds a source anew, because a person meant it.

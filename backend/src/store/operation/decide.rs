@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use fencepost_identity::key::{ReportKey, ResultKey};
 
 use super::{
-    Operation, Tx,
+    Operation, Tx, bind,
     findings::{self, List},
     record::{Announcement, announce, audit, follow},
     version::close_review,
@@ -13,8 +13,8 @@ use crate::{
     failpoint::durable,
     report::{Event, FencingToken, Outcome, State},
     store::{
-        Decided, Decision, DecisionKind, ReviewStatus, StoreError, row::Row, session::statement,
-        sql,
+        Correction, Decided, Decision, DecisionKind, ReviewStatus, StoreError, VersionKind,
+        row::Row, session::statement, sql,
     },
 };
 
@@ -29,6 +29,7 @@ struct Question {
     job: i64,
     fence: FencingToken,
     result: Option<ResultKey>,
+    pipeline: String,
 }
 
 #[async_trait]
@@ -49,21 +50,11 @@ impl Operation for Decide {
                 announce(tx, self.key, Announcement::ResultFinal { result }).await?;
                 self.rest(tx, &question, Event::Decide).await?
             }
-            DecisionKind::Correct {
-                value,
-                findings,
-                schema_version,
-            } => {
-                let result = self.correct(tx, &question, value, schema_version).await?;
-                if let Some(findings) = findings {
-                    let list = List {
-                        report: self.key,
-                        result,
-                        token: question.fence,
-                        attempt: None,
-                    };
-                    findings::put(tx, list, findings).await?;
+            DecisionKind::Correct(correction) => {
+                if !self.fits(tx, &question, correction).await? {
+                    return Ok(Decided::OtherSchema);
                 }
+                let result = self.correct(tx, &question, correction).await?;
                 announce(tx, self.key, Announcement::ResultFinal { result }).await?;
                 self.rest(tx, &question, Event::Decide).await?
             }
@@ -100,6 +91,7 @@ impl Decide {
             job: row.number("job.job_id")?,
             fence: row.stored("report.fence", FencingToken::from_stored)?,
             result: row.digest_or_none("report.current_result", ResultKey::from_bytes)?,
+            pipeline: row.text("report.pipeline")?,
         }))
     }
 
@@ -120,15 +112,36 @@ impl Decide {
         Ok(next)
     }
 
+    /// Whether the version that the value was held to stands for what it is bound to: else what it
+    /// lists would be kept under other keys than before.
+    async fn fits(
+        &self,
+        tx: &mut Tx<'_>,
+        question: &Question,
+        correction: &Correction,
+    ) -> Result<bool, StoreError> {
+        let version = (
+            question.pipeline.as_str(),
+            correction.schema_version.as_str(),
+        );
+        let digest = &correction.schema_digest;
+        bind::holds_for(tx, VersionKind::Schema, version, digest).await
+    }
+
     /// Makes what the reviewer wrote the report's result.
     async fn correct(
         &self,
         tx: &mut Tx<'_>,
         question: &Question,
-        value: &str,
-        schema_version: &str,
+        correction: &Correction,
     ) -> Result<ResultKey, StoreError> {
         let key = self.key.as_bytes();
+        let Correction {
+            value,
+            findings,
+            schema_version,
+            ..
+        } = correction;
         let result = ResultKey::of(&self.key, schema_version);
         let retire = statement(sql::RETIRE_RESULT)
             .bind(key)
@@ -148,6 +161,15 @@ impl Decide {
             .bind(result.as_bytes())
             .bind(question.fence.stored());
         tx.session().execute(point).await?;
+        if let Some(findings) = findings {
+            let list = List {
+                report: self.key,
+                result,
+                token: question.fence,
+                attempt: None,
+            };
+            findings::put(tx, list, findings).await?;
+        }
         Ok(result)
     }
 
@@ -179,7 +201,7 @@ impl Decide {
         let kind = decision.kind.as_str();
         let revision = decision.revision_seen;
         let value = match &decision.kind {
-            DecisionKind::Correct { value, .. } => Some(value.as_str()),
+            DecisionKind::Correct(correction) => Some(correction.value.as_str()),
             DecisionKind::Accept | DecisionKind::Dismiss | DecisionKind::Retry => None,
         };
         let insert = statement(sql::INSERT_DECISION)

@@ -52,6 +52,7 @@ VALUES ($1, $2, $3, $4, $5, $6, 'candidate', $7, $7)
 pub(in crate::store) const REVIEW_ITEM: &str = r#"
 SELECT j.job_id AS "job.job_id", j.state AS "job.state", j.outcome AS "job.outcome",
        r.fence AS "report.fence", r.current_result AS "report.current_result",
+       r.pipeline AS "report.pipeline",
        v.revision AS "review.revision", v.status AS "review.status"
   FROM report r
   JOIN job j ON j.job_id = r.current_job

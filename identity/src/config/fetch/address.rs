@@ -255,9 +255,11 @@ fn dots(path: &str) -> Option<&str> {
     })
 }
 
-/// Places a value: whatever it holds, it stays one segment of a path or one value of a query.
+/// Places a value: whatever it holds, it stays one segment of a path or one value of a query. One
+/// with a step of its own is refused: some servers decode what stands in a segment, and would go.
 fn place(value: &str, placed: &Placed, address: &mut String) -> Result<(), Unplaceable> {
-    if value.bytes().all(|byte| byte == b'.') {
+    let steps = |piece: &str| piece == "." || piece == "..";
+    if value.bytes().all(|byte| byte == b'.') || value.split(['/', '\\']).any(steps) {
         return Err(Unplaceable::NoSegment(placed.name()));
     }
     for byte in value.bytes() {
