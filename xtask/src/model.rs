@@ -5,6 +5,6 @@ mod configuration;
 mod server;
 mod set_up;
 
-pub(crate) use configuration::configuration;
+pub(crate) use configuration::{PIPELINE, configuration};
 pub(crate) use server::{Call, Server};
 pub(crate) use set_up::{Model, node, set_up};

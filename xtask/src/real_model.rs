@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::model::{Call, Model};
+use crate::model::{self, Call, Model};
 use crate::programs::Programs;
 use crate::up::admin::Admin;
 use crate::up::children::Events;
@@ -26,7 +26,7 @@ type Told = BTreeMap<String, Value>;
 /// What was delivered, and what it became.
 struct Delivered {
     parcel: Parcel,
-    keys: Vec<String>,
+    keys: BTreeSet<String>,
 }
 
 /// Starts everything, delivers, and judges.
@@ -80,8 +80,8 @@ fn prove(root: &Path, programs: &Programs, running: &Running, events: &Events) -
             stories.push(Story::read(&delivered.parcel.label, &story)?);
         }
     }
-    // The others are the samples.
-    for (key, story) in &after {
+    // The others are the samples. Those of other pipelines keep their extractors.
+    for (key, story) in after.iter().filter(|(_, told)| asks_model(told)) {
         stories.push(Story::read(&format!("sample {}", short(key)), story)?);
     }
     judge(&stories, &rules, &calls)
@@ -161,6 +161,25 @@ fn unchanged(before: &Told, after: &Told) -> Result<()> {
     Ok(())
 }
 
+/// Whether it is a report that the model is asked about.
+fn asks_model(told: &Value) -> bool {
+    let pipeline = told.pointer("/report/pipeline").and_then(Value::as_str);
+    pipeline == Some(model::PIPELINE)
+}
+
 fn short(key: &str) -> String {
     key.chars().take(8).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_other_pipelines_are_not_judged_by_this_one() {
+        let told = |pipeline| json!({ "report": { "pipeline": pipeline }, "attempts": [] });
+        assert!(asks_model(&told("moderation")));
+        assert!(!asks_model(&told("another")));
+        assert!(!asks_model(&json!({})));
+    }
 }

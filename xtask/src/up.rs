@@ -216,14 +216,14 @@ pub(crate) fn prove(
     );
     let samples = deliver::samples(root)?;
     let mut delivered = Vec::new();
+    let mut keys = BTreeSet::new();
     for sample in &samples {
-        delivered.push((sample, courier.deliver(&sample.parcel()?)?));
+        let answers = courier.deliver(&sample.parcel()?)?;
+        // Before the next, which may take its place.
+        running.settle(&answers.report_keys, events)?;
+        keys.extend(answers.report_keys.iter().cloned());
+        delivered.push((sample, answers));
     }
-    let keys: BTreeSet<String> = delivered
-        .iter()
-        .flat_map(|(_, answers)| answers.report_keys.clone())
-        .collect();
-    running.settle(&keys, events)?;
 
     let admin = running.admin();
     let mut rows = Vec::new();
@@ -248,9 +248,27 @@ pub(crate) fn prove(
         "the backend has {count} records instead of {}",
         keys.len()
     );
-    println!("A diff was fetched {} times.", running.origin.served());
+    fetched_once_each(running, &delivered)?;
     println!("Each accepted report became exactly one record.");
     Ok(keys)
+}
+
+/// Whether the content of each report by reference was fetched, and never again.
+fn fetched_once_each(running: &Running, delivered: &[(&Sample, Answers)]) -> Result<()> {
+    let by_reference = delivered
+        .iter()
+        .filter(|(sample, _)| sample.source == origin::SOURCE);
+    let keys: BTreeSet<&String> = by_reference
+        .flat_map(|(_, answers)| &answers.report_keys)
+        .collect();
+    let (reports, served) = (keys.len(), running.origin.served());
+    ensure!(
+        usize::try_from(served)? == reports,
+        "diffs were fetched {served} times for {reports} reports of {}",
+        origin::SOURCE
+    );
+    println!("The diff of each pull request's version was fetched once: {served} in all.");
+    Ok(())
 }
 
 fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
@@ -258,6 +276,8 @@ fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
         .iter()
         .map(Report::extractions)
         .sum::<Result<u64>>()?;
+    let listed: usize = reports.iter().map(|report| report.findings().len()).sum();
+    let findings = sample.findings.as_ref().map(|_| u64::try_from(listed));
     Ok(Row {
         label: sample.label.clone(),
         deliveries: answers.deliveries,
@@ -265,6 +285,7 @@ fn row(sample: &Sample, answers: &Answers, reports: &[Report]) -> Result<Row> {
         duplicates: answers.duplicates,
         ignored: answers.ignored,
         records: u64::try_from(reports.len())?,
+        findings: findings.transpose()?,
         review_items: reports.iter().map(Report::review_items).sum(),
         extractions,
     })
@@ -295,6 +316,9 @@ fn judge(sample: &Sample, answers: &Answers, reports: &[Report], attempts_max: u
             let extractions = report.extractions()?;
             let as_it_may = extractions <= attempts_max;
             ensure!(as_it_may, "{file} was extracted {extractions} times");
+            let (found, expected) = (report.findings(), sample.findings.as_deref());
+            let is_as_said = found == expected.unwrap_or_default();
+            ensure!(is_as_said, "{file} has the findings {found:?}");
             Ok(())
         }
         (_, reports) => bail!("{file} became {} records", reports.len()),

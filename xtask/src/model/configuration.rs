@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 /// The pipeline whose questions so small a model can answer at all.
-const SECTION: &str = "[pipeline.moderation]";
+pub(crate) const PIPELINE: &str = "moderation";
 
 /// `text` as it has to read to ask a server there.
 pub(crate) fn configuration(text: &str, base_url: &str) -> Result<String> {
@@ -23,6 +23,7 @@ pub(crate) fn configuration(text: &str, base_url: &str) -> Result<String> {
 
 /// Replaces the value of the one line of the section that gives `key` a text.
 fn replace(text: &mut String, key: &str, with: impl Fn(&str) -> String) -> Result<()> {
+    let wanted = format!("[pipeline.{PIPELINE}]");
     let mut found = 0;
     let mut section = "";
     let lines: Vec<String> = text
@@ -32,7 +33,7 @@ fn replace(text: &mut String, key: &str, with: impl Fn(&str) -> String) -> Resul
                 section = line;
             }
             match value(line, key) {
-                Some(value) if section == SECTION => {
+                Some(value) if section == wanted => {
                     found += 1;
                     format!("{key} = {}", with(value))
                 }
@@ -40,7 +41,7 @@ fn replace(text: &mut String, key: &str, with: impl Fn(&str) -> String) -> Resul
             }
         })
         .collect();
-    ensure!(found == 1, "{SECTION} has {found} lines with `{key}`");
+    ensure!(found == 1, "{wanted} has {found} lines with `{key}`");
     *text = lines.join("\n");
     text.push('\n');
     Ok(())

@@ -22,7 +22,16 @@ pub(crate) struct Report {
     outcome: Option<String>,
     attempt_count: String,
     result: Option<Value>,
+    findings: Vec<Finding>,
     review: Option<Value>,
+}
+
+/// One of those that a record lists.
+#[derive(Deserialize)]
+struct Finding {
+    /// Whether the version before listed it; none for what is listed no more.
+    since: Option<String>,
+    value: Value,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +86,16 @@ impl Report {
 
     pub(crate) fn review_items(&self) -> u64 {
         u64::from(self.review.is_some())
+    }
+
+    /// What it lists, as `new RULE`, or `still RULE` where the version before listed it too.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let listed = self.findings.iter().filter_map(|finding| {
+            let since = finding.since.as_ref()?;
+            let rule = finding.value.get("rule").and_then(Value::as_str);
+            Some(format!("{since} {}", rule.unwrap_or("?")))
+        });
+        listed.collect()
     }
 
     pub(crate) fn extractions(&self) -> Result<u64> {

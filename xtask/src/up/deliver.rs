@@ -1,5 +1,6 @@
 //! The samples, delivered as their sender would, and over and over.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ struct Line {
     #[serde(default)]
     headers: Vec<String>,
     becomes: Becomes,
+    findings: Option<Vec<String>>,
 }
 
 /// A payload with where it is delivered to.
@@ -38,6 +40,9 @@ pub(crate) struct Sample {
     /// Of the payload.
     path: PathBuf,
     pub(crate) becomes: Becomes,
+    /// What its record lists, in the form of [`Report::findings`](super::admin::Report::findings);
+    /// none where a record is no list.
+    pub(crate) findings: Option<Vec<String>>,
 }
 
 /// What has to come of a delivery.
@@ -69,7 +74,7 @@ pub(crate) struct Answers {
     pub(crate) accepted: u64,
     pub(crate) duplicates: u64,
     pub(crate) ignored: u64,
-    pub(crate) report_keys: Vec<String>,
+    pub(crate) report_keys: BTreeSet<String>,
 }
 
 /// Delivers to an edge.
@@ -98,6 +103,7 @@ pub(crate) fn samples(root: &Path) -> Result<Vec<Sample>> {
             tenant: line.tenant,
             headers: line.headers,
             becomes: line.becomes,
+            findings: line.findings,
         }));
     }
     Ok(samples)
@@ -206,8 +212,6 @@ impl Answers {
         self.duplicates += others.duplicates;
         self.ignored += others.ignored;
         self.report_keys.extend(others.report_keys);
-        self.report_keys.sort();
-        self.report_keys.dedup();
     }
 }
 

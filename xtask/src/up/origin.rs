@@ -12,6 +12,9 @@ use anyhow::{Result, ensure};
 /// More than a client on the same machine needs for its few lines.
 const LIMIT: Duration = Duration::from_secs(5);
 
+/// The source whose reports have their content fetched from there.
+pub(crate) const SOURCE: &str = "github-code";
+
 /// It ends with the process: nothing is stored here.
 pub(crate) struct Origin {
     address: SocketAddr,
