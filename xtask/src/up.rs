@@ -79,7 +79,7 @@ pub(crate) fn run(root: &Path, programs: &Programs, options: &Options) -> Result
     match options.then {
         Then::Stop => running.clear_away()?,
         Then::Stay => {
-            println!("{}", where_to_look(programs, &running, &keys));
+            println!("\n{}", where_to_look(programs, &running, &keys));
             events.until_interrupted()?;
             println!(
                 "\nStopping. Database and logs stay in {}",
@@ -343,10 +343,9 @@ fn where_to_look(programs: &Programs, running: &Running, keys: &BTreeSet<String>
         ),
         format!("  {} list", programs.backend.display()),
     ];
-    lines.extend(
-        keys.iter()
-            .map(|key| format!("  {} show {key}", programs.backend.display())),
-    );
+    // The list has the others.
+    let shown = keys.first();
+    lines.extend(shown.map(|key| format!("  {} show {key}", programs.backend.display())));
     lines.push(format!(
         "  curl -H 'authorization: Bearer {}' {}/v1/stats",
         running.secrets.admin_token, running.backend.admin
