@@ -143,7 +143,13 @@ fn tests(root: &Path, programs: &Programs, consent: Consent) -> Result<Ran> {
     let mut command = cargo();
     command
         .current_dir(root)
-        .args(["test", "--workspace", "--features", programs::FEATURES])
+        .args([
+            "test",
+            "--workspace",
+            "--no-fail-fast",
+            "--features",
+            programs::FEATURES,
+        ])
         .env("FENCEPOST_COMPONENT", &programs.component)
         .env("FENCEPOST_BACKEND", &programs.backend)
         .env("FENCEPOST_HOST", &programs.host)
